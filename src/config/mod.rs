@@ -1,0 +1,2 @@
+//! Configuration: from what was written to what will be done.
+pub mod plan;

@@ -1,0 +1,169 @@
+//! What will be done: plans, validated, with nothing optional left to guess.
+//!
+//! Each plan is destructured without `..` at the one place that consumes it, so that a field nobody reads does not
+//! compile. Units stand in the types ([`Duration`]) or in the name (`_bytes`).
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+
+/// Everything that `quintain serve` needs to know.
+#[derive(Debug, Clone)]
+pub struct ServePlan {
+    pub listen: ListenPlan,
+    pub workers: WorkersPlan,
+    pub site: SitePlan,
+    pub connection: ConnectionPlan,
+    pub head: HeadPlan,
+    pub deadlines: DeadlinesPlan,
+    pub log: LogPlan,
+    pub admin: AdminPlan,
+}
+
+/// Where to listen, and the options that are set on a listener before its first connection.
+#[derive(Debug, Clone)]
+pub struct ListenPlan {
+    pub addresses: Vec<Address>,
+    /// Length of the accept queue, as `listen(2)` takes it; the kernel caps it at `net.core.somaxconn`.
+    pub backlog: u32,
+    pub nodelay: bool,
+    /// Seconds that the kernel may hold a connection back until its first byte arrives; `None` is off.
+    pub defer_accept: Option<Duration>,
+    /// `SO_SNDBUF`; `None` leaves the kernel's automatic tuning on.
+    pub send_buffer_bytes: Option<u32>,
+    /// TCP congestion control by name; `None` is the system's default.
+    pub congestion: Option<String>,
+}
+
+/// One address to listen on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    Tcp(SocketAddr),
+    /// `unix:/path/to/socket`
+    Unix(PathBuf),
+}
+
+/// How many threads serve, and how many connections they hold.
+#[derive(Debug, Clone)]
+pub struct WorkersPlan {
+    pub count: NonZeroUsize,
+    /// Connections open at once, over all workers; the others wait in the accept queue. `None` is "auto": as many as
+    /// the process has descriptors for.
+    pub max_connections: Option<NonZeroUsize>,
+}
+
+/// The folder and how it is presented.
+#[derive(Debug, Clone)]
+pub struct SitePlan {
+    pub root: Root,
+    /// Name of the file that answers for a folder.
+    pub index: String,
+    /// Serve names that begin with a dot (`.well-known` always is).
+    pub hidden: bool,
+    /// Answer a folder without an index with a list of its entries.
+    pub listing: bool,
+    /// Use `.br`, `.zst` and `.gz` neighbours.
+    pub precompressed: bool,
+    pub cache: CachePlan,
+}
+
+/// Where the documents come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Root {
+    /// A folder that somebody named: it must exist.
+    Folder(PathBuf),
+    /// Nobody named one: this folder (`fixtures`) if it is there, else the bundled documents, made in a temporary folder.
+    Bundled(PathBuf),
+}
+
+/// Bounds of the document cache that each worker keeps for itself.
+#[derive(Debug, Clone)]
+pub struct CachePlan {
+    /// Memory for contents, names and remembered failures.
+    pub capacity_bytes: u64,
+    /// Largest file whose content is kept in memory; larger ones are kept open.
+    pub file_max_bytes: u64,
+    /// Age after which a cached answer is compared with the disk again.
+    pub revalidate: Duration,
+}
+
+/// What one connection may do.
+#[derive(Debug, Clone)]
+pub struct ConnectionPlan {
+    pub keep_alive: bool,
+    /// Requests on one connection before it is closed; `None` is no limit.
+    pub max_requests: Option<NonZeroUsize>,
+    /// Longest request head; beyond it 431.
+    pub head_bytes: usize,
+    /// Longest request target; beyond it 414.
+    pub target_bytes: usize,
+}
+
+/// Header lines that do not depend on the document.
+#[derive(Debug, Clone)]
+pub struct HeadPlan {
+    /// The `Server` line; `None` leaves it out.
+    pub server: Option<HeaderValue>,
+    /// The `Cache-Control` line of documents; `None` leaves it out.
+    pub cache_control: Option<HeaderValue>,
+    pub extra: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// How long each wait may last.
+#[derive(Debug, Clone)]
+pub struct DeadlinesPlan {
+    /// From a head's first byte to its end; then 408.
+    pub header: Duration,
+    /// Between two requests.
+    pub idle: Duration,
+    /// Without one byte of an answer being taken.
+    pub write_stall: Duration,
+    /// From SIGTERM to the end.
+    pub shutdown: Duration,
+}
+
+/// What is written about requests and about the server itself.
+#[derive(Debug, Clone)]
+pub struct LogPlan {
+    pub level: tracing::level_filters::LevelFilter,
+    pub format: LogFormat,
+    pub access: AccessLog,
+    pub access_format: AccessFormat,
+}
+
+/// Form of the server's own log lines on stderr.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Where access log lines go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccessLog {
+    Off,
+    Stdout,
+    Stderr,
+    File(PathBuf),
+}
+
+/// Form of an access log line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessFormat {
+    /// Apache's and nginx's "combined".
+    Combined,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The admin listener.
+#[derive(Debug, Clone)]
+pub struct AdminPlan {
+    /// `None` is off.
+    pub listen: Option<Address>,
+}
