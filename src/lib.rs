@@ -15,4 +15,6 @@
 
 pub mod config;
 pub mod fixtures;
+pub mod server;
 pub mod site;
+pub mod telemetry;

@@ -1,0 +1,4 @@
+//! Bytes on sockets, around hyper.
+
+pub mod access_log;
+pub mod metrics;
