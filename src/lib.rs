@@ -13,5 +13,6 @@
 //! A module uses only what stands below it: `cli` and `server` use `site`, `config`, `fixtures`, `process` and
 //! `telemetry`, never the other way round. `tests/it/tidy.rs` holds the code to that.
 
+pub mod cli;
 pub mod config;
 pub mod site;
