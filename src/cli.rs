@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Flag, parse_size};
@@ -30,10 +29,12 @@ const SERVE_HELP: &str = "\
 Every setting, with its default and what it does, stands in config.toml. Where one is set in several places, the later
 of these counts: default, configuration file, environment (QUINTAIN_SERVER__WORKERS=2), --set, other flags.
 
+An ADDR is ADDRESS:PORT, [IPV6]:PORT, unix:/PATH, or PORT alone for every IPv4 address.
+
 Examples:
-  quintain serve                                      the bundled documents on 127.0.0.1:8080
+  quintain serve                                      the documents of fixtures/ on 127.0.0.1:8080
   quintain serve --root /var/www --listen 8080        a folder, on every IPv4 address
-  quintain serve --listen 127.0.0.1:80 --listen [::1]:80 --listen unix:/run/quintain.sock
+  quintain serve --listen 127.0.0.1:8080 --listen '[::1]:8080' --listen unix:/run/quintain.sock
   quintain serve --workers 1 --set keep_alive.max_requests=100 --set socket.congestion=cubic
   quintain serve --config bench.toml --check          what would count, and where it comes from";
 
@@ -53,12 +54,11 @@ pub struct ServeArgs {
     #[arg(long, help_heading = "Configuration")]
     pub check: bool,
 
-    /// Folder to serve (server.root) [default: the bundled documents]
-    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new(), help_heading = "What is served")]
+    /// Folder to serve (server.root) [default: fixtures if it is there, else the same documents made anew]
+    #[arg(long, value_name = "DIR", help_heading = "What is served")]
     pub root: Option<String>,
 
-    /// Address to listen on (server.listen): ADDRESS:PORT, [IPV6]:PORT, PORT for every IPv4 address, or unix:/PATH; may be
-    /// repeated [default: 127.0.0.1:8080]
+    /// Address to listen on (server.listen); may be repeated [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR", help_heading = "How it is served")]
     pub listen: Vec<String>,
 
@@ -78,11 +78,7 @@ pub struct ServeArgs {
 impl ServeArgs {
     /// The settings that were typed. `--set` comes first, so a flag that names one setting counts more.
     pub fn flags(&self) -> Vec<Flag> {
-        let set = self.set.iter().map(|(key, text)| Flag {
-            name: "--set",
-            key: key.clone(),
-            text: text.clone(),
-        });
+        let set = self.set.iter().map(|(key, text)| Flag::new("--set", key, text));
         let listen = (!self.listen.is_empty()).then(|| self.listen.join(","));
         let named = [
             ("--root", "server.root", &self.root),
@@ -91,14 +87,8 @@ impl ServeArgs {
             ("--max-connections", "server.max_connections", &self.max_connections),
             ("--access-log", "log.access", &self.access_log),
         ];
-        let named = named.into_iter().filter_map(|(name, key, text)| {
-            text.clone().map(|text| Flag {
-                name,
-                key: key.into(),
-                text,
-            })
-        });
-        set.chain(named).collect()
+        let typed = |(name, key, text): (_, _, &Option<String>)| text.as_ref().map(|text| Flag::new(name, key, text));
+        set.chain(named.into_iter().filter_map(typed)).collect()
     }
 }
 
@@ -107,7 +97,7 @@ impl ServeArgs {
 #[command(after_help = "\
 Examples:
   quintain fixtures                                   1k, 10k, 30k, 100k, 300k and 7.5m into fixtures/
-  quintain fixtures --out /tmp/docs --size 64k,1m     two documents of 65,536 and 1,048,576 bytes")]
+  quintain fixtures --out docs --size 64k,1m          two documents of 65,536 and 1,048,576 bytes")]
 pub struct FixturesArgs {
     /// Folder to write to; made if it is not there
     #[arg(long, value_name = "DIR", default_value = "fixtures")]
@@ -130,5 +120,87 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 }
 
 fn size(text: &str) -> Result<u64, String> {
-    parse_size(text).ok_or_else(|| r#"expected a size such as 1024, 64k or 1m"#.into())
+    parse_size(text).ok_or_else(|| "expected a size such as 1024, 64k or 1m".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn serve(arguments: &[&str]) -> ServeArgs {
+        let command = Cli::try_parse_from(["quintain", "serve"].iter().chain(arguments))
+            .unwrap()
+            .command;
+        let Command::Serve(args) = command else {
+            panic!("not serve")
+        };
+        args
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn each_flag_is_its_setting() {
+        let rows: &[(&[&str], &str, &str)] = &[
+            (&["--root", "/srv"], "server.root", "/srv"),
+            (
+                &["--listen", "80", "--listen", "[::1]:80"],
+                "server.listen",
+                "80,[::1]:80",
+            ),
+            (&["--workers", "2"], "server.workers", "2"),
+            (&["--max-connections", "auto"], "server.max_connections", "auto"),
+            (&["--access-log", "access.log"], "log.access", "access.log"),
+            (&["--set", "headers.extra=X-Run=7"], "headers.extra", "X-Run=7"),
+            (&["--set", "headers.server="], "headers.server", ""),
+        ];
+        assert_eq!(serve(&[]).flags(), []);
+        for (arguments, key, text) in rows {
+            let expected = Flag::new(arguments[0], key, text);
+            assert_eq!(serve(arguments).flags(), [expected]);
+        }
+    }
+
+    #[test]
+    fn the_help_names_config_toml_and_each_flag() {
+        let mut command = Cli::command();
+        let serve = command.find_subcommand_mut("serve").unwrap();
+        let help = serve.render_long_help().to_string();
+        assert!(help.contains("config.toml"));
+        for flag in [
+            "--config",
+            "--root",
+            "--listen",
+            "--workers",
+            "--max-connections",
+            "--access-log",
+            "--set",
+            "--check",
+        ] {
+            assert!(help.contains(flag), "{flag}");
+        }
+    }
+
+    #[test]
+    fn documents_of_these_sizes() {
+        let parse = |arguments: &[&str]| Cli::try_parse_from(["quintain", "fixtures"].iter().chain(arguments));
+        let Command::Fixtures(args) = parse(&["--size", "64k,1m", "--size", "5", "--seed", "3"])
+            .unwrap()
+            .command
+        else {
+            panic!("not fixtures")
+        };
+        assert_eq!(
+            (args.out, args.size, args.seed),
+            ("fixtures".into(), vec![65_536, 1_048_576, 5], Some(3))
+        );
+        for wrong in [["--size", "1x"], ["--size", "1,,2"], ["--seed", "-1"], ["--set", "a"]] {
+            assert_eq!(parse(&wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
+        }
+    }
 }

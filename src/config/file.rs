@@ -68,7 +68,7 @@ fn entries(text: &str, path: &Path) -> Result<Vec<Entry>, Mistake> {
     for (section, value) in document.into_inner() {
         let name = section.get_ref();
         match value.into_inner() {
-            DeValue::Table(keys) if !keys.is_empty() || is_section(name) => {
+            DeValue::Table(keys) if !keys.is_empty() || Settings::SECTIONS.contains(&name.as_ref()) => {
                 for (key, value) in keys {
                     let origin = origin(key.span().start);
                     entries.push(entry(format!("{name}.{}", key.get_ref()), value, origin)?);
@@ -89,11 +89,6 @@ fn entry(key: String, value: Spanned<DeValue<'_>>, origin: Origin) -> Result<Ent
     let too_large = |_| Mistake::new(&origin, format_args!("{key}: a number is beyond 64 bits"));
     let value = Value::deserialize(value.into_deserializer()).map_err(too_large)?;
     Ok(Entry { key, value, origin })
-}
-
-fn is_section(name: &str) -> bool {
-    let mut sections = Settings::KEYS.iter().filter_map(|key| key.split_once('.'));
-    sections.any(|(section, _)| section == name)
 }
 
 fn line(text: &str, offset: usize) -> usize {

@@ -109,17 +109,34 @@ impl Merged {
 fn unknown(key: &str, origin: &Origin) -> Mistake {
     let way_out = match nearest(key) {
         Some(known) => format!("did you mean {}?", origin.spell(known)),
-        None => "`quintain serve --check` lists them all".into(),
+        None => existing(key),
     };
     Mistake::new(origin, format_args!("{key} is not a setting; {way_out}"))
 }
 
+/// What there is instead: in the section that was written, else the sections.
+fn existing(key: &str) -> String {
+    let section = key.split_once('.').map_or(key, |(section, _)| section);
+    let keys: Vec<_> = Settings::keys_of(section).collect();
+    if keys.is_empty() {
+        return format!("the sections are {}", Settings::SECTIONS.join(", "));
+    }
+    format!("{section} has {}", keys.join(", "))
+}
+
 /// The setting whose name is most like this one; a right key in a wrong section or in none counts too.
 fn nearest(key: &str) -> Option<&'static str> {
-    let last = last_part(key);
+    let (section, last) = parts(key);
     let likeness = |known: &str| {
-        let whole = strsim::jaro_winkler(key, known);
-        let keys = strsim::jaro_winkler(last, last_part(known)) * 0.95;
+        let (known_section, known_last) = parts(known);
+        // A section that is right says nothing about the key, and would make every key in it alike.
+        let whole = if section == known_section {
+            0.0
+        } else {
+            strsim::jaro_winkler(key, known)
+        };
+        let keys = strsim::jaro_winkler(last, known_last) * 0.95;
+        // `keepalive_timeout` is a section and a key in one, as nginx has them.
         let joined = strsim::jaro_winkler(last, known) * 0.9;
         whole.max(keys).max(joined)
     };
@@ -128,8 +145,9 @@ fn nearest(key: &str) -> Option<&'static str> {
     (score > 0.8).then_some(known)
 }
 
-fn last_part(key: &str) -> &str {
-    key.rsplit_once('.').map_or(key, |(_, last)| last)
+/// Section and key; without a dot all is key.
+fn parts(key: &str) -> (&str, &str) {
+    key.rsplit_once('.').unwrap_or(("", key))
 }
 
 /// The environment variable of a setting: `QUINTAIN_SERVER__WORKERS` for `server.workers`.
@@ -181,6 +199,17 @@ pub struct Flag {
     pub text: String,
 }
 
+impl Flag {
+    /// A flag, the setting it stands for, and what was typed after it.
+    pub fn new(name: &'static str, key: &str, text: &str) -> Self {
+        Flag {
+            name,
+            key: key.into(),
+            text: text.into(),
+        }
+    }
+}
+
 /// The layer of the command line.
 pub fn flags(flags: &[Flag]) -> impl Iterator<Item = Entry> {
     flags.iter().map(|Flag { name, key, text }| Entry {
@@ -211,6 +240,8 @@ mod tests {
             ("socket.no_delay", Some("socket.nodelay")),
             ("headers.server_tokens", Some("headers.server")),
             ("log.loglevel", Some("log.level")),
+            ("log.colour", None),
+            ("files.mode", None),
             ("tls.certificate", None),
             ("x", None),
             ("", None),
@@ -226,6 +257,20 @@ mod tests {
             assert_eq!(key_of(&variable(key)), *key);
         }
         assert_eq!(variable("keep_alive.max_requests"), "QUINTAIN_KEEP_ALIVE__MAX_REQUESTS");
+    }
+
+    #[test]
+    fn a_value_that_is_no_text_is_a_mistake_of_settings_only() {
+        use std::os::unix::ffi::OsStringExt;
+        let latin1 = OsString::from_vec(vec![0xe9]);
+        let says = environment(&[("QUINTAIN_SERVER__ROOT".into(), latin1.clone())])
+            .err()
+            .map(|m| m.to_string());
+        assert_eq!(
+            says.as_deref(),
+            Some("environment QUINTAIN_SERVER__ROOT: its value is not UTF-8")
+        );
+        assert!(environment(&[("QUINTAIN_ROOT".into(), latin1.clone()), (latin1.clone(), latin1)]).is_ok());
     }
 
     #[test]

@@ -165,8 +165,7 @@ pub struct LogPlan {
 }
 
 /// Form of the server's own log lines on stderr.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
     Text,
@@ -188,8 +187,7 @@ pub enum AccessLog {
 }
 
 /// Form of an access log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessFormat {
     /// Apache's and nginx's "combined".
     Combined,

@@ -41,6 +41,9 @@ macro_rules! settings {
         }
 
         impl Settings {
+            /// The sections, in the order of config.toml.
+            pub const SECTIONS: &'static [&'static str] = &[$(stringify!($section),)+];
+
             /// The name of each setting, in the order of config.toml.
             pub const KEYS: &'static [&'static str] =
                 &[$($(concat!(stringify!($section), ".", stringify!($key)),)+)+];
@@ -62,6 +65,14 @@ macro_rules! settings {
             }
         }
     };
+}
+
+impl Settings {
+    /// The keys of a section; none if there is no such section.
+    pub fn keys_of(section: &str) -> impl Iterator<Item = &'static str> {
+        let named = Self::KEYS.iter().filter_map(|name| name.split_once('.'));
+        named.filter(move |(of, _)| *of == section).map(|(_, key)| key)
+    }
 }
 
 /// Why a setting did not take a value.

@@ -8,7 +8,7 @@ use super::*;
 use crate::cli::{Cli, Command};
 
 /// What somebody wrote, in each layer.
-#[derive(Default, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Wrote<'a> {
     config_toml: Option<&'a str>,
     environment: &'a [(&'a str, &'a str)],
@@ -225,7 +225,11 @@ fn mistakes_in_the_file() {
         ),
         (
             "\n[tls]\n",
-            "config.toml:2: tls is not a setting; `quintain serve --check` lists them all",
+            "config.toml:2: tls is not a setting; the sections are server, keep_alive, timeouts, limits, files, socket, site, headers, log, admin",
+        ),
+        (
+            "log.x = 1",
+            "config.toml:1: log.x is not a setting; log has level, format, access, access_format",
         ),
         (
             "[server.workers]\nn = 2",
@@ -396,25 +400,28 @@ fn the_file_is_the_one_that_was_named_last() {
     for (name, workers) in [("config.toml", 1), ("variable.toml", 2), ("flag.toml", 3)] {
         fs::write(folder.path().join(name), format!("server.workers = {workers}")).unwrap();
     }
-    let named: &[_] = &[("QUINTAIN_CONFIG", "variable.toml")];
-    let flag: &[_] = &["--config", "flag.toml"];
-    let rows: [(&[(&str, &str)], &[&str], usize); 5] = [
-        (&[], &[], 1),
-        (named, &[], 2),
-        (&[], flag, 3),
-        (named, flag, 3),
-        (&[("QUINTAIN_CONFIG", "")], &[], 1),
-    ];
-    for (environment, arguments, workers) in rows {
-        let wrote = Wrote {
-            environment,
-            arguments,
-            ..Wrote::default()
-        };
+    let nothing = Wrote::default();
+    let variable = Wrote {
+        environment: &[("QUINTAIN_CONFIG", "variable.toml")],
+        ..nothing
+    };
+    let flag = Wrote {
+        arguments: &["--config", "flag.toml"],
+        ..nothing
+    };
+    let both = Wrote {
+        environment: variable.environment,
+        ..flag
+    };
+    let empty = Wrote {
+        environment: &[("QUINTAIN_CONFIG", "")],
+        ..nothing
+    };
+    for (wrote, workers) in [(nothing, 1), (variable, 2), (flag, 3), (both, 3), (empty, 1)] {
         assert_eq!(
             wrote.load_in(folder.path()).unwrap().plan.workers.count.get(),
             workers,
-            "{environment:?} {arguments:?}"
+            "{wrote:?}"
         );
     }
 }
