@@ -14,4 +14,5 @@
 //! `telemetry`, never the other way round. `tests/it/tidy.rs` holds the code to that.
 
 pub mod config;
+pub mod fixtures;
 pub mod site;
