@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::{Flag, parse_size};
+use crate::config::Flag;
+use crate::fixtures::Document;
 
 /// A static-file HTTP server made to be hit, and the tool that hits it.
 #[derive(Debug, Parser)]
@@ -104,23 +105,17 @@ pub struct FixturesArgs {
     pub out: PathBuf,
 
     /// Lengths of the documents in bytes, or with k, m or g as in config.toml [default: the usual six]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = size)]
-    pub size: Vec<u64>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub size: Vec<Document>,
 
     /// Seed of the text; the same seed writes the same bytes
     #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    pub seed: Option<u32>,
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text
-        .split_once('=')
-        .ok_or("expected KEY=VALUE, such as server.workers=2")?;
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as server.workers=2")?;
     Ok((key.trim().into(), value.into()))
-}
-
-fn size(text: &str) -> Result<u64, String> {
-    parse_size(text).ok_or_else(|| "expected a size such as 1024, 64k or 1m".into())
 }
 
 #[cfg(test)]
@@ -130,12 +125,8 @@ mod tests {
     use super::*;
 
     fn serve(arguments: &[&str]) -> ServeArgs {
-        let command = Cli::try_parse_from(["quintain", "serve"].iter().chain(arguments))
-            .unwrap()
-            .command;
-        let Command::Serve(args) = command else {
-            panic!("not serve")
-        };
+        let command = Cli::try_parse_from(["quintain", "serve"].iter().chain(arguments)).unwrap().command;
+        let Command::Serve(args) = command else { panic!("not serve") };
         args
     }
 
@@ -148,11 +139,7 @@ mod tests {
     fn each_flag_is_its_setting() {
         let rows: &[(&[&str], &str, &str)] = &[
             (&["--root", "/srv"], "server.root", "/srv"),
-            (
-                &["--listen", "80", "--listen", "[::1]:80"],
-                "server.listen",
-                "80,[::1]:80",
-            ),
+            (&["--listen", "80", "--listen", "[::1]:80"], "server.listen", "80,[::1]:80"),
             (&["--workers", "2"], "server.workers", "2"),
             (&["--max-connections", "auto"], "server.max_connections", "auto"),
             (&["--access-log", "access.log"], "log.access", "access.log"),
@@ -172,16 +159,9 @@ mod tests {
         let serve = command.find_subcommand_mut("serve").unwrap();
         let help = serve.render_long_help().to_string();
         assert!(help.contains("config.toml"));
-        for flag in [
-            "--config",
-            "--root",
-            "--listen",
-            "--workers",
-            "--max-connections",
-            "--access-log",
-            "--set",
-            "--check",
-        ] {
+        for flag in
+            ["--config", "--root", "--listen", "--workers", "--max-connections", "--access-log", "--set", "--check"]
+        {
             assert!(help.contains(flag), "{flag}");
         }
     }
@@ -189,17 +169,13 @@ mod tests {
     #[test]
     fn documents_of_these_sizes() {
         let parse = |arguments: &[&str]| Cli::try_parse_from(["quintain", "fixtures"].iter().chain(arguments));
-        let Command::Fixtures(args) = parse(&["--size", "64k,1m", "--size", "5", "--seed", "3"])
-            .unwrap()
-            .command
+        let Command::Fixtures(args) = parse(&["--size", "64k,1m", "--size", "700", "--seed", "3"]).unwrap().command
         else {
             panic!("not fixtures")
         };
-        assert_eq!(
-            (args.out, args.size, args.seed),
-            ("fixtures".into(), vec![65_536, 1_048_576, 5], Some(3))
-        );
-        for wrong in [["--size", "1x"], ["--size", "1,,2"], ["--seed", "-1"], ["--set", "a"]] {
+        let sizes: Vec<_> = args.size.iter().map(Document::bytes).collect();
+        assert_eq!((args.out, sizes, args.seed), ("fixtures".into(), vec![65_536, 1_048_576, 700], Some(3)));
+        for wrong in [["--size", "1x"], ["--size", "5"], ["--size", "1,,2"], ["--seed", "-1"], ["--set", "a"]] {
             assert_eq!(parse(&wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
         }
     }

@@ -16,6 +16,7 @@
 pub mod cli;
 pub mod config;
 pub mod fixtures;
+pub mod process;
 pub mod server;
 pub mod site;
 pub mod telemetry;

@@ -31,10 +31,7 @@ pub fn layer(flag: Option<&Path>, environment: &[(OsString, OsString)], folder: 
     match read(&folder.join(&path)) {
         Ok(text) => entries(&text, &path),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => Ok(vec![]),
-        Err(error) => Err(Mistake::new(
-            path.display(),
-            format_args!("cannot be read as configuration: {error}"),
-        )),
+        Err(error) => Err(Mistake::new(path.display(), format_args!("cannot be read as configuration: {error}"))),
     }
 }
 
@@ -56,10 +53,7 @@ fn read(path: &Path) -> io::Result<String> {
 /// The entries of a file's text, in its order. Every setting is `section.key`; what stands elsewhere becomes an entry too,
 /// under a name that no setting has.
 fn entries(text: &str, path: &Path) -> Result<Vec<Entry>, Mistake> {
-    let origin = |offset| Origin::File {
-        path: path.into(),
-        line: line(text, offset),
-    };
+    let origin = |offset| Origin::File { path: path.into(), line: line(text, offset) };
     let document = DeTable::parse(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
         Mistake::new(origin(offset), format_args!("not TOML: {}", error.message()))
@@ -104,39 +98,20 @@ mod tests {
     fn each_entry_has_the_line_of_its_key() {
         let text = "log.level = 'warn'\r\n[server]\n\n  workers = 2\nlisten = [\n  '80',\n]\n[headers]\n[headers.extra]\nX-A = 'b'\n[site]";
         let entries = entries(text, Path::new("a.toml")).unwrap();
-        let places: Vec<_> = entries
-            .iter()
-            .map(|entry| format!("{} {}", entry.origin, entry.key))
-            .collect();
-        let expected = [
-            "a.toml:1 log.level",
-            "a.toml:4 server.workers",
-            "a.toml:5 server.listen",
-            "a.toml:9 headers.extra",
-        ];
+        let places: Vec<_> = entries.iter().map(|entry| format!("{} {}", entry.origin, entry.key)).collect();
+        let expected =
+            ["a.toml:1 log.level", "a.toml:4 server.workers", "a.toml:5 server.listen", "a.toml:9 headers.extra"];
         assert_eq!(places, expected);
     }
 
     #[test]
     fn what_is_in_no_section_is_an_entry_too() {
-        let rows = [
-            ("port = 80", "port"),
-            ("[tls]", "tls"),
-            ("[[server]]\nworkers = 2", "server"),
-            ("server = 1", "server"),
-        ];
+        let rows =
+            [("port = 80", "port"), ("[tls]", "tls"), ("[[server]]\nworkers = 2", "server"), ("server = 1", "server")];
         for (text, key) in rows {
             let entries = entries(text, Path::new("a.toml")).unwrap();
-            assert_eq!(
-                entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(),
-                [key],
-                "{text}"
-            );
+            assert_eq!(entries.iter().map(|entry| entry.key.as_str()).collect::<Vec<_>>(), [key], "{text}");
         }
-        assert!(
-            entries("[site]\n[log]\n# nothing\n", Path::new("a.toml"))
-                .unwrap()
-                .is_empty()
-        );
+        assert!(entries("[site]\n[log]\n# nothing\n", Path::new("a.toml")).unwrap().is_empty());
     }
 }

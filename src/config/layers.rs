@@ -63,10 +63,7 @@ pub struct Mistake {
 
 impl Mistake {
     pub(super) fn new(place: impl fmt::Display, says: impl fmt::Display) -> Self {
-        Mistake {
-            place: place.to_string(),
-            says: says.to_string(),
-        }
+        Mistake { place: place.to_string(), says: says.to_string() }
     }
 }
 
@@ -85,10 +82,7 @@ impl Merged {
 
     /// Lays the next layer over those before it; what cannot be applied is left out and returned.
     pub fn apply(&mut self, layer: impl IntoIterator<Item = Entry>) -> Vec<Mistake> {
-        layer
-            .into_iter()
-            .filter_map(|entry| self.apply_one(entry).err())
-            .collect()
+        layer.into_iter().filter_map(|entry| self.apply_one(entry).err()).collect()
     }
 
     fn apply_one(&mut self, Entry { key, value, origin }: Entry) -> Result<(), Mistake> {
@@ -130,11 +124,7 @@ fn nearest(key: &str) -> Option<&'static str> {
     let likeness = |known: &str| {
         let (known_section, known_last) = parts(known);
         // A section that is right says nothing about the key, and would make every key in it alike.
-        let whole = if section == known_section {
-            0.0
-        } else {
-            strsim::jaro_winkler(key, known)
-        };
+        let whole = if section == known_section { 0.0 } else { strsim::jaro_winkler(key, known) };
         let keys = strsim::jaro_winkler(last, known_last) * 0.95;
         // `keepalive_timeout` is a section and a key in one, as nginx has them.
         let joined = strsim::jaro_winkler(last, known) * 0.9;
@@ -168,11 +158,7 @@ pub fn environment(variables: &[(OsString, OsString)]) -> Result<Vec<Entry>, Mis
         let Some(value) = value.to_str() else {
             return Err(Mistake::new(origin, "its value is not UTF-8"));
         };
-        entries.push(Entry {
-            key: key_of(name),
-            value: value.into(),
-            origin,
-        });
+        entries.push(Entry { key: key_of(name), value: value.into(), origin });
     }
     entries.sort_by(|a, b| a.origin.cmp(&b.origin));
     Ok(entries)
@@ -181,11 +167,7 @@ pub fn environment(variables: &[(OsString, OsString)]) -> Result<Vec<Entry>, Mis
 /// The setting that a variable names. Only capitals do: of two spellings of one name nobody could say which counts.
 fn key_of(name: &str) -> String {
     let key = &name["QUINTAIN_".len()..];
-    if key.contains(char::is_lowercase) {
-        key.into()
-    } else {
-        key.replacen("__", ".", 1).to_lowercase()
-    }
+    if key.contains(char::is_lowercase) { key.into() } else { key.replacen("__", ".", 1).to_lowercase() }
 }
 
 /// A flag of the command line that stands for a setting.
@@ -202,11 +184,7 @@ pub struct Flag {
 impl Flag {
     /// A flag, the setting it stands for, and what was typed after it.
     pub fn new(name: &'static str, key: &str, text: &str) -> Self {
-        Flag {
-            name,
-            key: key.into(),
-            text: text.into(),
-        }
+        Flag { name, key: key.into(), text: text.into() }
     }
 }
 
@@ -263,22 +241,14 @@ mod tests {
     fn a_value_that_is_no_text_is_a_mistake_of_settings_only() {
         use std::os::unix::ffi::OsStringExt;
         let latin1 = OsString::from_vec(vec![0xe9]);
-        let says = environment(&[("QUINTAIN_SERVER__ROOT".into(), latin1.clone())])
-            .err()
-            .map(|m| m.to_string());
-        assert_eq!(
-            says.as_deref(),
-            Some("environment QUINTAIN_SERVER__ROOT: its value is not UTF-8")
-        );
+        let says = environment(&[("QUINTAIN_SERVER__ROOT".into(), latin1.clone())]).err().map(|m| m.to_string());
+        assert_eq!(says.as_deref(), Some("environment QUINTAIN_SERVER__ROOT: its value is not UTF-8"));
         assert!(environment(&[("QUINTAIN_ROOT".into(), latin1.clone()), (latin1.clone(), latin1)]).is_ok());
     }
 
     #[test]
     fn an_origin_of_a_later_layer_goes_before() {
-        let file = Origin::File {
-            path: "z".into(),
-            line: 99,
-        };
+        let file = Origin::File { path: "z".into(), line: 99 };
         let environment = Origin::Environment("z".into());
         let flag = Origin::Flag("a".into());
         assert!(Origin::Default < file && file < environment && environment < flag);

@@ -85,16 +85,18 @@ impl From<Mistake> for Mistakes {
 /// Reads all layers and resolves them to a plan. `config` is the file that a flag named.
 pub fn load(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<Configuration, Mistakes> {
     let merged = merge(config, flags, around)?;
-    let root_is_default = *merged.origin("server.root") == Origin::Default;
+    let root_is_default = nobody_named_a_root(&merged);
     let plan = resolve::resolve(merged.settings.clone(), root_is_default, around.cpus);
-    let mistakes: Vec<_> = resolve::conflicts(&plan)
-        .iter()
-        .map(|conflict| blame(conflict, &merged))
-        .collect();
-    if mistakes.is_empty() {
-        Ok(Configuration { plan, merged })
-    } else {
-        Err(Mistakes(mistakes))
+    let mistakes: Vec<_> = resolve::conflicts(&plan).iter().map(|conflict| blame(conflict, &merged)).collect();
+    if mistakes.is_empty() { Ok(Configuration { plan, merged }) } else { Err(Mistakes(mistakes)) }
+}
+
+/// The shipped config.toml spells every default out; repeating the default folder there is not naming one.
+fn nobody_named_a_root(merged: &Merged) -> bool {
+    match merged.origin("server.root") {
+        Origin::Default => true,
+        Origin::File { .. } => merged.settings.server.root == Settings::default().server.root,
+        Origin::Environment(_) | Origin::Flag(_) => false,
     }
 }
 
@@ -103,20 +105,12 @@ fn merge(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result
     let mut mistakes = merged.apply(file::layer(config, &around.environment, &around.folder)?);
     mistakes.extend(merged.apply(layers::environment(&around.environment)?));
     mistakes.extend(merged.apply(layers::flags(flags)));
-    if mistakes.is_empty() {
-        Ok(merged)
-    } else {
-        Err(Mistakes(mistakes))
-    }
+    if mistakes.is_empty() { Ok(merged) } else { Err(Mistakes(mistakes)) }
 }
 
 /// A conflict is the mistake of whoever spoke last.
 fn blame(Conflict { keys, says }: &Conflict, merged: &Merged) -> Mistake {
-    let last = keys
-        .iter()
-        .map(|key| merged.origin(key))
-        .max()
-        .unwrap_or(&Origin::Default);
+    let last = keys.iter().map(|key| merged.origin(key)).max().unwrap_or(&Origin::Default);
     Mistake::new(last, says)
 }
 
@@ -128,18 +122,9 @@ impl Configuration {
             .zip(self.merged.settings.values())
             .map(|(key, value)| format!("{key} = {value}"))
             .collect();
-        let width = lines
-            .iter()
-            .map(String::len)
-            .filter(|width| *width <= 60)
-            .max()
-            .unwrap_or(0);
+        let width = lines.iter().map(String::len).filter(|width| *width <= 60).max().unwrap_or(0);
         let origins = Settings::KEYS.iter().map(|key| self.merged.origin(key));
-        lines
-            .iter()
-            .zip(origins)
-            .map(|(line, origin)| format!("{line:width$}  # {origin}\n"))
-            .collect()
+        lines.iter().zip(origins).map(|(line, origin)| format!("{line:width$}  # {origin}\n")).collect()
     }
 }
 

@@ -26,37 +26,10 @@ pub struct Conflict {
 
 /// The plan that the settings make. `root_is_default`: nobody named the folder. `cpus`: how many this process may run on.
 pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) -> ServePlan {
-    let Settings {
-        server,
-        keep_alive,
-        timeouts,
-        limits,
-        files,
-        socket,
-        site,
-        headers,
-        log,
-        admin,
-    } = settings;
-    let Server {
-        listen,
-        root,
-        workers,
-        backlog,
-        max_connections,
-    } = server;
-    let KeepAlive {
-        enabled,
-        timeout,
-        max_requests,
-    } = keep_alive;
-    let Site {
-        index,
-        hidden,
-        listing,
-        precompressed,
-        cache_control,
-    } = site;
+    let Settings { server, keep_alive, timeouts, limits, files, socket, site, headers, log, admin } = settings;
+    let Server { listen, root, workers, backlog, max_connections } = server;
+    let KeepAlive { enabled, timeout, max_requests } = keep_alive;
+    let Site { index, hidden, listing, precompressed, cache_control } = site;
     ServePlan {
         listen: listen_plan(listen, backlog.0, socket),
         workers: WorkersPlan {
@@ -64,11 +37,7 @@ pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) ->
             max_connections: max_connections.value.map(positive),
         },
         site: SitePlan {
-            root: if root_is_default {
-                Root::Bundled(root)
-            } else {
-                Root::Folder(root)
-            },
+            root: if root_is_default { Root::Bundled(root) } else { Root::Folder(root) },
             index: index.0,
             hidden,
             listing,
@@ -88,42 +57,24 @@ fn positive<const MAX: u32>(count: Count<1, MAX>) -> NonZeroUsize {
 }
 
 fn listen_plan(addresses: Vec<Address>, backlog: u32, socket: Socket) -> ListenPlan {
-    let Socket {
-        nodelay,
-        defer_accept,
-        send_buffer,
-        congestion,
-    } = socket;
+    let Socket { nodelay, defer_accept, send_buffer, congestion } = socket;
     ListenPlan {
         addresses,
         backlog,
         nodelay,
         defer_accept: defer_accept.value.map(|period| period.0),
-        send_buffer_bytes: send_buffer
-            .value
-            .map(|size| u32::try_from(size.0).expect("the range ends at 512m")),
+        send_buffer_bytes: send_buffer.value.map(|size| u32::try_from(size.0).expect("the range ends at 512m")),
         congestion: congestion.value.map(|name| name.0),
     }
 }
 
 fn cache_plan(files: Files) -> CachePlan {
-    let Files {
-        cache_bytes,
-        cache_file_max,
-        revalidate,
-    } = files;
-    CachePlan {
-        capacity_bytes: cache_bytes.0,
-        file_max_bytes: cache_file_max.0,
-        revalidate: revalidate.0,
-    }
+    let Files { cache_bytes, cache_file_max, revalidate } = files;
+    CachePlan { capacity_bytes: cache_bytes.0, file_max_bytes: cache_file_max.0, revalidate: revalidate.0 }
 }
 
 fn connection_plan(keep_alive: bool, max_requests: u32, limits: Limits) -> ConnectionPlan {
-    let Limits {
-        head_bytes,
-        target_bytes,
-    } = limits;
+    let Limits { head_bytes, target_bytes } = limits;
     ConnectionPlan {
         keep_alive,
         max_requests: NonZeroUsize::new(max_requests as usize),
@@ -133,44 +84,18 @@ fn connection_plan(keep_alive: bool, max_requests: u32, limits: Limits) -> Conne
 }
 
 fn head_plan(headers: Headers, cache_control: Or<Empty, HeaderValue>) -> HeadPlan {
-    let Headers {
-        server,
-        extra: HeaderLines(extra),
-    } = headers;
-    HeadPlan {
-        server: server.value,
-        cache_control: cache_control.value,
-        extra,
-    }
+    let Headers { server, extra: HeaderLines(extra) } = headers;
+    HeadPlan { server: server.value, cache_control: cache_control.value, extra }
 }
 
 fn deadlines_plan(timeouts: Timeouts, idle: Duration) -> DeadlinesPlan {
-    let Timeouts {
-        header,
-        write_stall,
-        shutdown,
-    } = timeouts;
-    DeadlinesPlan {
-        header: header.0,
-        idle,
-        write_stall: write_stall.0,
-        shutdown: shutdown.0,
-    }
+    let Timeouts { header, write_stall, shutdown } = timeouts;
+    DeadlinesPlan { header: header.0, idle, write_stall: write_stall.0, shutdown: shutdown.0 }
 }
 
 fn log_plan(log: Log) -> LogPlan {
-    let Log {
-        level,
-        format,
-        access,
-        access_format,
-    } = log;
-    LogPlan {
-        level,
-        format,
-        access,
-        access_format,
-    }
+    let Log { level, format, access, access_format } = log;
+    LogPlan { level, format, access, access_format }
 }
 
 fn admin_plan(admin: Admin) -> AdminPlan {
@@ -213,11 +138,7 @@ fn target_is_part_of_the_head(plan: &ServePlan) -> Option<Conflict> {
 }
 
 fn cache_holds_its_largest_file(plan: &ServePlan) -> Option<Conflict> {
-    let CachePlan {
-        capacity_bytes,
-        file_max_bytes,
-        ..
-    } = plan.site.cache;
+    let CachePlan { capacity_bytes, file_max_bytes, .. } = plan.site.cache;
     (file_max_bytes > capacity_bytes).then(|| Conflict {
         keys: &["files.cache_bytes", "files.cache_file_max"],
         says: format!(
@@ -234,20 +155,14 @@ fn addresses_differ(plan: &ServePlan) -> Option<Conflict> {
     let fixed = |address: &&Address| !matches!(address, Address::Tcp(tcp) if tcp.port() == 0);
     let mut addresses = plan.listen.addresses.iter().chain(&plan.admin.listen).filter(fixed);
     let twice = addresses.find(|address| !seen.insert(address.to_string()))?;
-    Some(Conflict {
-        keys: &["admin.listen", "server.listen"],
-        says: format!("{twice} is listened on twice"),
-    })
+    Some(Conflict { keys: &["admin.listen", "server.listen"], says: format!("{twice} is listened on twice") })
 }
 
 fn kernel_defers_by_whole_seconds(plan: &ServePlan) -> Option<Conflict> {
     let period = plan.listen.defer_accept.filter(|period| period.subsec_nanos() > 0)?;
     Some(Conflict {
         keys: &["socket.defer_accept"],
-        says: format!(
-            "the kernel counts whole seconds here, which {} is not",
-            show_duration(period)
-        ),
+        says: format!("the kernel counts whole seconds here, which {} is not", show_duration(period)),
     })
 }
 
@@ -279,10 +194,7 @@ const OWN: &str = "the server itself decides about it";
 fn extra_lines_are_nobody_elses(plan: &ServePlan) -> Option<Conflict> {
     let owner = |(name, _): &(HeaderName, HeaderValue)| OWN_LINES.iter().find(|(own, _)| own == name);
     let (name, why) = plan.head.extra.iter().find_map(owner)?;
-    Some(Conflict {
-        keys: &["headers.extra"],
-        says: format!("{name} cannot be an extra line: {why}"),
-    })
+    Some(Conflict { keys: &["headers.extra"], says: format!("{name} cannot be an extra line: {why}") })
 }
 
 #[cfg(test)]
@@ -298,10 +210,7 @@ mod tests {
     }
 
     fn says(changes: &[(&str, &str)]) -> Vec<String> {
-        conflicts(&plan(changes))
-            .into_iter()
-            .map(|conflict| conflict.says)
-            .collect()
+        conflicts(&plan(changes)).into_iter().map(|conflict| conflict.says).collect()
     }
 
     #[test]
@@ -339,21 +248,9 @@ mod tests {
         assert_eq!(says(&[]), [""; 0]);
         assert_eq!(says(&[("server.max_connections", "4")]), [""; 0]);
         assert_eq!(says(&[("files.cache_file_max", "64m")]), [""; 0]);
-        assert_eq!(
-            says(&[
-                ("server.listen", "127.0.0.1:0,127.0.0.1:0"),
-                ("admin.listen", "127.0.0.1:0")
-            ]),
-            [""; 0]
-        );
-        assert_eq!(
-            says(&[("server.listen", "127.0.0.1:80,[::1]:80,unix:/a,unix:/b")]),
-            [""; 0]
-        );
-        assert_eq!(
-            says(&[("headers.extra", "X-Run=7,Strict-Transport-Security=max-age=1")]),
-            [""; 0]
-        );
+        assert_eq!(says(&[("server.listen", "127.0.0.1:0,127.0.0.1:0"), ("admin.listen", "127.0.0.1:0")]), [""; 0]);
+        assert_eq!(says(&[("server.listen", "127.0.0.1:80,[::1]:80,unix:/a,unix:/b")]), [""; 0]);
+        assert_eq!(says(&[("headers.extra", "X-Run=7,Strict-Transport-Security=max-age=1")]), [""; 0]);
     }
 
     #[test]
@@ -371,26 +268,14 @@ mod tests {
                 &[("files.cache_file_max", "128m")],
                 "files.cache_file_max is 128m, more than the whole of files.cache_bytes, 64m",
             ),
-            (
-                &[("server.listen", "unix:/a,80,*:80")],
-                "0.0.0.0:80 is listened on twice",
-            ),
-            (
-                &[("admin.listen", "127.0.0.1:8080")],
-                "127.0.0.1:8080 is listened on twice",
-            ),
-            (
-                &[("socket.defer_accept", "1500ms")],
-                "the kernel counts whole seconds here, which 1500ms is not",
-            ),
+            (&[("server.listen", "unix:/a,80,*:80")], "0.0.0.0:80 is listened on twice"),
+            (&[("admin.listen", "127.0.0.1:8080")], "127.0.0.1:8080 is listened on twice"),
+            (&[("socket.defer_accept", "1500ms")], "the kernel counts whole seconds here, which 1500ms is not"),
             (
                 &[("headers.extra", "Content-Length=5")],
                 "content-length cannot be an extra line: the server itself decides about it",
             ),
-            (
-                &[("headers.extra", "Server=x")],
-                "server cannot be an extra line: headers.server sets it",
-            ),
+            (&[("headers.extra", "Server=x")], "server cannot be an extra line: headers.server sets it"),
         ];
         for (changes, expected) in rows {
             assert_eq!(says(changes), [*expected], "{changes:?}");

@@ -170,10 +170,7 @@ mod tests {
     fn a_refused_value_leaves_the_setting_as_it_was() {
         let mut settings = Settings::default();
         let refused = settings.set("server.workers", &"many".into());
-        assert_eq!(
-            refused,
-            Err(Refused::Expected(r#""auto" or a number from 1 to 1024"#.into()))
-        );
+        assert_eq!(refused, Err(Refused::Expected(r#""auto" or a number from 1 to 1024"#.into())));
         assert_eq!(settings.set("server.wokers", &2.into()), Err(Refused::Unknown));
         assert_eq!(settings.set("server", &2.into()), Err(Refused::Unknown));
         assert_eq!(settings, Settings::default());

@@ -65,18 +65,12 @@ pub struct Period<const MIN: u64, const MAX: u64>(pub Duration);
 
 impl<const MIN: u64, const MAX: u64> Written for Period<MIN, MAX> {
     fn expected() -> String {
-        format!(
-            "a duration from {} to {} with its unit (ms, s, m, h)",
-            show_millis(MIN),
-            show_millis(MAX)
-        )
+        format!("a duration from {} to {} with its unit (ms, s, m, h)", show_millis(MIN), show_millis(MAX))
     }
 
     fn read(value: &Value) -> Option<Self> {
         let millis = parse_millis(text(value)?)?;
-        (MIN..=MAX)
-            .contains(&millis)
-            .then_some(Period(Duration::from_millis(millis)))
+        (MIN..=MAX).contains(&millis).then_some(Period(Duration::from_millis(millis)))
     }
 
     fn write(&self) -> Value {
@@ -193,16 +187,10 @@ mod tests {
         assert_eq!(Size::<K, M>::read(&"1m".into()), Some(Size(M)));
         assert_eq!(Size::<K, M>::read(&"1023".into()), None);
         assert_eq!(Size::<K, M>::expected(), "a size from 1k to 1m");
-        assert_eq!(
-            Period::<1, HOUR>::read(&"1h".into()),
-            Some(Period(Duration::from_secs(3600)))
-        );
+        assert_eq!(Period::<1, HOUR>::read(&"1h".into()), Some(Period(Duration::from_secs(3600))));
         assert_eq!(Period::<1, HOUR>::read(&"0s".into()), None);
         assert_eq!(Period::<1, HOUR>::read(&5.into()), None);
-        assert_eq!(
-            Period::<1, HOUR>::expected(),
-            "a duration from 1ms to 1h with its unit (ms, s, m, h)"
-        );
+        assert_eq!(Period::<1, HOUR>::expected(), "a duration from 1ms to 1h with its unit (ms, s, m, h)");
     }
 
     proptest! {

@@ -38,9 +38,7 @@ impl Written for Address {
 
 fn address(text: &str) -> Option<Address> {
     if let Some(path) = text.strip_prefix("unix:") {
-        return (1..=SOCKET_PATH_MAX)
-            .contains(&path.len())
-            .then(|| Address::Unix(path.into()));
+        return (1..=SOCKET_PATH_MAX).contains(&path.len()).then(|| Address::Unix(path.into()));
     }
     port_everywhere(text).or_else(|| text.parse().ok().map(Address::Tcp))
 }
@@ -144,9 +142,7 @@ impl Written for Congestion {
     fn read(value: &Value) -> Option<Self> {
         let name = text(value)?;
         let usable = (1..=CONGESTION_MAX).contains(&name.len())
-            && name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
         usable.then(|| Congestion(name.into()))
     }
 
@@ -188,10 +184,7 @@ impl Written for HeaderLines {
 
     fn read(value: &Value) -> Option<Self> {
         let written: Vec<(&str, Value)> = match value {
-            Value::Table(table) => table
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.clone()))
-                .collect(),
+            Value::Table(table) => table.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
             Value::String(text) if text.is_empty() => vec![],
             Value::String(text) => text.split(',').map(name_and_value).collect::<Option<_>>()?,
             _ => return None,
@@ -208,10 +201,7 @@ impl Written for HeaderLines {
     }
 
     fn write(&self) -> Value {
-        let lines = self
-            .0
-            .iter()
-            .map(|(name, value)| (name.to_string(), header_text(value).into()));
+        let lines = self.0.iter().map(|(name, value)| (name.to_string(), header_text(value).into()));
         Value::Table(lines.collect::<Table>())
     }
 }
@@ -285,10 +275,7 @@ mod tests {
         assert!(Congestion::read(&"fifteen_letters".into()).is_some());
         assert_eq!(LogFormat::read(&"xml".into()), None);
         assert_eq!(LogFormat::expected(), r#""text" or "json""#);
-        assert_eq!(
-            LevelFilter::expected(),
-            r#""off", "error", "warn", "info", "debug" or "trace""#
-        );
+        assert_eq!(LevelFilter::expected(), r#""off", "error", "warn", "info", "debug" or "trace""#);
     }
 
     #[test]
@@ -298,14 +285,7 @@ mod tests {
         assert_eq!(HeaderLines::read(&"x-path=a=b, X-Run= 7 ".into()), Some(lines.clone()));
         assert_eq!(HeaderLines::read(&lines.write()), Some(lines));
         assert_eq!(HeaderLines::read(&"".into()), Some(HeaderLines(vec![])));
-        for wrong in [
-            "X-Run",
-            "X Run=7",
-            "X-Run=",
-            "X-Run=\u{e9}",
-            "X-Run=a\nb",
-            "X-Run=1,x-run=2",
-        ] {
+        for wrong in ["X-Run", "X Run=7", "X-Run=", "X-Run=\u{e9}", "X-Run=a\nb", "X-Run=1,x-run=2"] {
             assert_eq!(HeaderLines::read(&wrong.into()), None, "{wrong:?}");
         }
     }

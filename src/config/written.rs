@@ -36,11 +36,7 @@ pub fn number(value: &Value) -> Option<u64> {
 
 /// Decimal digits and nothing else: `str::parse` would let a sign pass.
 pub fn digits(text: &str) -> Option<u64> {
-    if text.bytes().all(|b| b.is_ascii_digit()) {
-        text.parse().ok()
-    } else {
-        None
-    }
+    if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
 /// A value as an error quotes it: on one line.
@@ -109,10 +105,7 @@ impl<T: Choice> Written for T {
 
     fn read(value: &Value) -> Option<Self> {
         let text = value.as_str()?;
-        T::CHOICES
-            .iter()
-            .find(|(word, _)| *word == text)
-            .map(|(_, choice)| *choice)
+        T::CHOICES.iter().find(|(word, _)| *word == text).map(|(_, choice)| *choice)
     }
 
     fn write(&self) -> Value {
@@ -129,16 +122,10 @@ pub struct Or<W, T> {
 }
 
 impl<W, T> Or<W, T> {
-    pub const WORD: Self = Or {
-        value: None,
-        word: PhantomData,
-    };
+    pub const WORD: Self = Or { value: None, word: PhantomData };
 
     pub const fn value(value: T) -> Self {
-        Or {
-            value: Some(value),
-            word: PhantomData,
-        }
+        Or { value: Some(value), word: PhantomData }
     }
 }
 
@@ -215,10 +202,7 @@ mod tests {
         assert_eq!(Numbers::read(&"1,,2".into()), None);
         assert_eq!(Numbers::read(&"".into()), None);
         assert_eq!(Numbers::read(&Value::Array(vec![])), None);
-        assert_eq!(
-            Numbers::read(&vec![1; LIST_MAX].into()).map(|list| list.len()),
-            Some(LIST_MAX)
-        );
+        assert_eq!(Numbers::read(&vec![1; LIST_MAX].into()).map(|list| list.len()), Some(LIST_MAX));
         assert_eq!(Numbers::read(&vec![1; LIST_MAX + 1].into()), None);
 
         type Workers = Or<Auto, Count<1, 9>>;

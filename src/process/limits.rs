@@ -53,10 +53,8 @@ mod tests {
     fn room() {
         assert_eq!(room_for_connections(100, 30).ok(), Some(70));
         let error = room_for_connections(30, 30).map_err(|error| error.to_string());
-        assert_eq!(
-            error.as_deref().map_err(String::as_str),
-            Err("too few descriptors: 30 are allowed (RLIMIT_NOFILE) and 31 are needed to start; \
-                 raise the limit with `ulimit -n 31` or more")
-        );
+        let expected = "too few descriptors: 30 are allowed (RLIMIT_NOFILE) and 31 are needed to start; \
+                        raise the limit with `ulimit -n 31` or more";
+        assert_eq!(error, Err(expected.to_owned()));
     }
 }

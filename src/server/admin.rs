@@ -18,9 +18,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
 
+use super::access_log::Handle;
 use super::body::Body;
 use super::listen::{self, Bound};
-use super::metrics::{Snapshot, Status};
+use super::metrics::{self, About, Elsewhere, PROMETHEUS_CONTENT_TYPE, Snapshot};
 use super::worker::Worker;
 
 /// Admin connections at once; further ones wait in the accept queue.
@@ -58,21 +59,21 @@ impl Overview {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let mut snapshot = Snapshot::sum(self.team.iter().map(|worker| &worker.counters));
-        for worker in &self.team {
-            let counts = worker.site.cache_counts();
-            snapshot.cache_hits += counts.hits;
-            snapshot.cache_misses += counts.misses;
-        }
+        let caches = || self.team.iter().map(|worker| worker.site.cache_counts());
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        snapshot.connections_waiting = listeners.iter().filter_map(listen::waiting).sum();
-        snapshot
+        let elsewhere = Elsewhere {
+            connections_waiting: listeners.iter().filter_map(listen::waiting).sum(),
+            cache_hits: caches().map(|counts| counts.hits).sum(),
+            cache_misses: caches().map(|counts| counts.misses).sum(),
+            access_log_lost: self.team.iter().find_map(|worker| worker.log.as_ref()).map_or(0, Handle::lost),
+        };
+        Snapshot::sum(self.team.iter().map(|worker| &worker.counters), elsewhere)
     }
 
-    fn status(&self) -> Status {
-        Status {
+    fn about(&self) -> About {
+        About {
             version: env!("CARGO_PKG_VERSION"),
-            uptime_seconds: self.start.elapsed().as_secs(),
+            uptime: self.start.elapsed(),
             workers: self.team.len(),
             listen: self.addresses.clone(),
         }
@@ -136,16 +137,14 @@ fn respond(request: &Request<Incoming>, overview: &Overview) -> Response<Body> {
     }
     match request.uri().path() {
         "/healthz" => page(StatusCode::OK, TEXT, "ok\n".to_owned()),
-        "/metrics" => page(StatusCode::OK, PROMETHEUS, overview.snapshot().to_prometheus()),
-        "/status" => page(StatusCode::OK, JSON, overview.snapshot().to_json(&overview.status())),
+        "/metrics" => page(StatusCode::OK, PROMETHEUS_CONTENT_TYPE, metrics::to_prometheus(&overview.snapshot())),
+        "/status" => page(StatusCode::OK, JSON, metrics::to_json(&overview.about(), &overview.snapshot())),
         _ => page(StatusCode::NOT_FOUND, TEXT, "404 Not Found: try /healthz, /metrics or /status\n".to_owned()),
     }
 }
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
-/// The exposition format's own type, with its version.
-const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 fn page(status: StatusCode, content_type: &'static str, text: String) -> Response<Body> {
     let mut response = Response::new(Body::bytes(Bytes::from(text)));

@@ -50,9 +50,15 @@ enum State {
     /// Idle: only the socket and its registration are kept.
     Parked(Box<Transport>),
     /// Writing the answer to a head that was not accepted.
-    Refusing { transport: Box<Transport>, answer: Bytes },
+    Refusing {
+        transport: Box<Transport>,
+        answer: Bytes,
+    },
     /// All is said; what still comes in is thrown away, so that `close` does not reset the connection under the answer.
-    Lingering { transport: Box<Transport>, left: usize },
+    Lingering {
+        transport: Box<Transport>,
+        left: usize,
+    },
     Closed,
 }
 
@@ -150,7 +156,7 @@ impl Connection {
             }
             Ok(()) => State::Closed,
             Err(error) => match self.refusal(&transport, &error, &unused) {
-                Some(refusal) => self.refuse(transport, refusal, &unused),
+                Some(refusal) => self.refuse(transport, refusal),
                 None => State::Closed,
             },
         }
@@ -168,11 +174,12 @@ impl Connection {
         }
     }
 
-    fn refuse(&self, transport: Box<Transport>, refusal: Refusal, head: &[u8]) -> State {
+    fn refuse(&self, transport: Box<Transport>, refusal: Refusal) -> State {
         let (status, _) = refusal.status();
         self.worker.counters.request(status);
         if self.worker.log.is_some() {
-            *self.wire.log() = Some(Box::new(Pending::refused(&self.wire.socket, head, status)));
+            let body_bytes = refusal.body().len() as u64;
+            *self.wire.log() = Some(Box::new(Pending::refused(&self.wire.socket, status, body_bytes)));
         }
         // What follows is an answer, and a client that does not read it is as slow as any other.
         self.wire.pulse.enter(Phase::Answer, self.worker.tick());

@@ -57,11 +57,7 @@ pub struct Pulse {
 impl Pulse {
     /// A connection accepted at `tick`.
     pub fn new(tick: u32) -> Self {
-        Self {
-            phase: AtomicU8::new(Phase::New as u8),
-            since: AtomicU32::new(tick),
-            cut: AtomicU8::new(Cut::Not as u8),
-        }
+        Self { phase: AtomicU8::new(Phase::New as u8), since: AtomicU32::new(tick), cut: AtomicU8::new(Cut::Not as u8) }
     }
 
     /// Begins `phase` at `tick`.

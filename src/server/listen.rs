@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpListener as ProbeListener};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use tokio::io::unix::AsyncFd;
 
 use crate::config::plan::{Address, ListenPlan};
 
@@ -138,10 +140,9 @@ fn tcp_reason(address: SocketAddr, error: &io::Error) -> String {
         Some(libc::EADDRINUSE) => {
             "the port is taken; stop the server that has it, or choose another with --listen".to_owned()
         }
-        Some(libc::EACCES) => format!(
-            "no permission for port {}; choose one from 1024 on, or grant CAP_NET_BIND_SERVICE",
-            address.port()
-        ),
+        Some(libc::EACCES) => {
+            format!("no permission for port {}; choose one from 1024 on, or grant CAP_NET_BIND_SERVICE", address.port())
+        }
         Some(libc::EADDRNOTAVAIL) => {
             "this machine has no such address; use one that `ip address` shows, or 0.0.0.0 or [::] for all".to_owned()
         }
@@ -211,34 +212,31 @@ fn unix_reason(error: &io::Error) -> String {
     }
 }
 
+/// Makes a listener known to the runtime of this thread.
+pub fn register(listener: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` keeps its descriptor open until it is dropped, and the `AsyncFd` deregisters it before that.
+    Ok(unsafe { AsyncFd::register(listener) }?)
+}
+
 // === What a listener says of its queue ===
 
 /// Connections that the kernel has completed and nobody has accepted yet; `None` for a unix socket.
 ///
 /// For a listening socket Linux reports the length of the accept queue as `tcpi_unacked` (tcp(7), `tcp_get_info`).
-pub fn waiting(socket: &impl AsFd) -> Option<u64> {
-    queue::waiting(socket.as_fd())
-}
-
-mod queue {
-    use std::mem::MaybeUninit;
-    use std::os::fd::{AsRawFd, BorrowedFd};
-
-    pub fn waiting(socket: BorrowedFd<'_>) -> Option<u64> {
-        let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
-        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
-        // SAFETY: the descriptor is borrowed for the whole call; the kernel writes at most `length` bytes, which is
-        // the size of `info`.
-        let result = unsafe {
-            libc::getsockopt(
-                socket.as_raw_fd(),
-                libc::IPPROTO_TCP,
-                libc::TCP_INFO,
-                info.as_mut_ptr().cast(),
-                &raw mut length,
-            )
-        };
-        // SAFETY: all bytes were zeroed at creation, and every bit pattern is a valid `tcp_info`.
-        (result == 0).then(|| u64::from(unsafe { info.assume_init() }.tcpi_unacked))
-    }
+pub fn waiting(socket: &OwnedFd) -> Option<u64> {
+    let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: the descriptor is borrowed for the whole call; the kernel writes at most `length` bytes, which is the
+    // size of `info`.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    // SAFETY: all bytes were zeroed at creation, and every bit pattern is a valid `tcp_info`.
+    (result == 0).then(|| u64::from(unsafe { info.assume_init() }.tcpi_unacked))
 }

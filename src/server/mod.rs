@@ -26,6 +26,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +35,7 @@ use self::admission::Admission;
 use self::control::Control;
 use self::listen::{Bound, ListenError};
 use self::worker::Worker;
-use crate::config::plan::{AdminPlan, Root, ServePlan, WorkersPlan};
+use crate::config::plan::{AdminPlan, LogPlan, Root, ServePlan, WorkersPlan};
 use crate::fixtures;
 use crate::process::limits::{self, TooFewDescriptors};
 use crate::site::{Site, SiteError};
@@ -42,20 +43,28 @@ use crate::site::{Site, SiteError};
 /// Why the server did not start, or ended badly. Each message names the way out.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
+    /// Not one connection would fit.
     #[error(transparent)]
     Descriptors(#[from] TooFewDescriptors),
+    /// An address cannot be had.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// The folder cannot be served.
     #[error(transparent)]
     Site(#[from] SiteError),
+    /// There is no folder, and no place for the bundled documents.
     #[error("cannot make the bundled documents in a temporary folder: {0}; name a folder with --root")]
     Bundled(io::Error),
+    /// The access log's destination cannot be opened.
     #[error("cannot write the access log: {0}; choose another place with --access-log")]
     AccessLog(io::Error),
+    /// The system refuses a thread.
     #[error("cannot start a thread: {0}; lower server.workers or raise the limit with `ulimit -u`")]
     Thread(io::Error),
+    /// The system refuses an epoll set or a signal handler.
     #[error("cannot set up the event loop: {0}")]
     Runtime(io::Error),
+    /// A worker ended while nobody had asked it to.
     #[error("a worker thread ended before its time; this is a defect, please report it with the lines above")]
     Worker,
 }
@@ -69,8 +78,8 @@ pub fn run(plan: ServePlan) -> Result<(), ServerError> {
     let shares = shares(&workers, room);
 
     let folder = Folder::find(&site.root)?;
-    let log_writer = access_log::AccessLog::start(&log).map_err(ServerError::AccessLog)?;
-    let log_handle = log_writer.as_ref().map(|(handle, _)| handle.clone());
+    let LogPlan { level: _, format: _, access, access_format } = log;
+    let (log_handle, log_writer) = access_log::start(&access, access_format).map_err(ServerError::AccessLog)?.unzip();
     let mut bound = listen::bind(&listen, shares.len())?;
     let admin = bind_admin(&admin)?;
 
@@ -87,11 +96,16 @@ pub fn run(plan: ServePlan) -> Result<(), ServerError> {
         tracing::info!(workers = team.len(), root = %folder.path().display(), "listening on {}", address.url);
     }
     let outcome = control.run(threads);
-    drop(team);
-    drop(log_handle);
-    drop(log_writer);
+    if let Some(writer) = log_writer
+        && !writer.stop(LOG_PATIENCE)
+    {
+        tracing::warn!("the access log does not take its last lines; they are lost");
+    }
     outcome
 }
+
+/// How long the access log's destination may take to write its last lines.
+const LOG_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Splits `max_connections` over the workers, as exactly as whole numbers allow.
 fn shares(plan: &WorkersPlan, room: usize) -> Vec<usize> {

@@ -33,6 +33,12 @@ impl Refusal {
         }
     }
 
+    /// The answer's body: the status in words.
+    pub fn body(self) -> String {
+        let (status, reason) = self.status();
+        format!("{status} {reason}\n")
+    }
+
     /// Why hyper refused the head whose first bytes are in `head`.
     pub fn of(error: &hyper::Error, head: &[u8], target_bytes: usize) -> Self {
         let line = head.split(|byte| *byte == b'\n').next().unwrap_or(head);
@@ -79,7 +85,7 @@ impl Refusals {
     /// The whole answer, head and body; it ends its connection.
     pub fn render(&self, refusal: Refusal) -> Vec<u8> {
         let (status, reason) = refusal.status();
-        let body = format!("{status} {reason}\n");
+        let body = refusal.body();
         let mut answer = format!("HTTP/1.1 {status} {reason}\r\n{}", self.server_line);
         let date = httpdate::fmt_http_date(SystemTime::now());
         // Writing to a String cannot fail.

@@ -51,10 +51,7 @@ pub fn copy(socket: impl AsFd, file: impl AsFd, offset: u64, length: usize) -> i
 
 /// Whether the kernel said that it cannot send this file that way at all.
 pub fn refused(error: &io::Error) -> bool {
-    matches!(
-        Errno::from_io_error(error),
-        Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::OVERFLOW)
-    )
+    matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::OVERFLOW))
 }
 
 /// The announced length cannot be kept: the connection must break. Padding would be a lie that the client cannot see

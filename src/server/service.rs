@@ -54,12 +54,14 @@ impl hyper::service::Service<Request<Incoming>> for Service {
         if has_body {
             self.wire.leave_body_unread();
         }
+        let is_head = parts.method == Method::HEAD;
+        let status = rendered.status.as_u16();
         if self.worker.log.is_some() {
             self.worker.finish_log(&self.wire);
-            *self.wire.log() = Some(Box::new(Pending::new(&self.wire.socket, &parts, rendered.status.as_u16())));
+            let body_bytes = if is_head { 0 } else { rendered.body.length() };
+            *self.wire.log() = Some(Box::new(Pending::new(&self.wire.socket, &parts, status, body_bytes)));
         }
-        self.worker.counters.request(rendered.status.as_u16());
-        let is_head = parts.method == Method::HEAD;
+        self.worker.counters.request(status);
         let mut headers = parts.headers;
         headers.clear();
         ready(Ok(self.respond(rendered, headers, is_head, is_last)))
@@ -165,9 +167,7 @@ impl Rendered {
                 Self { status: StatusCode::NO_CONTENT, kind: Kind::Allow { with_type: false }, body: Body::Empty }
             }
             Answer::Redirect(location) => Self::text(StatusCode::MOVED_PERMANENTLY, Kind::Moved(location)),
-            Answer::MethodNotAllowed => {
-                Self::text(StatusCode::METHOD_NOT_ALLOWED, Kind::Allow { with_type: true })
-            }
+            Answer::MethodNotAllowed => Self::text(StatusCode::METHOD_NOT_ALLOWED, Kind::Allow { with_type: true }),
             Answer::RangeNotSatisfiable { length } => {
                 let value = HeaderValue::try_from(format!("bytes */{length}"));
                 let kind = value.map_or(Kind::Text, Kind::Unsatisfiable);

@@ -134,7 +134,9 @@ impl Transport {
             if cx.waker().will_wake(Waker::noop()) {
                 return Poll::Pending;
             }
-            let readiness = AsyncFd::new(Arc::clone(&self.wire))?;
+            // SAFETY: the descriptor that `Wire` hands out is that of its `OwnedFd`, which nobody can replace or close
+            // while the `AsyncFd` holds its `Arc`.
+            let readiness = unsafe { AsyncFd::register(Arc::clone(&self.wire)) }?;
             let key = self.worker.watch.add(Arc::clone(&self.wire), cx.waker().clone());
             self.registration = Some(Registration { readiness, key, worker: Arc::clone(&self.worker) });
         }

@@ -1,6 +1,6 @@
 //! What the parts of one connection share: the socket, the note to the sweep, and the file that is being sent.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -78,6 +78,12 @@ impl Wire {
     /// Whether some request had a body which nobody read.
     pub fn has_unread_body(&self) -> bool {
         self.unread_body.load(Relaxed)
+    }
+}
+
+impl AsFd for Wire {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

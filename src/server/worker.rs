@@ -1,6 +1,5 @@
 //! What the connections of one worker share. Nothing of it is shared with another worker.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::access_log;
@@ -60,7 +59,7 @@ impl Worker {
 
     /// The same clock as the site wants it.
     pub fn now(&self) -> Now {
-        Now::from_millis(u64::from(self.tick()) * TICK.as_millis() as u64)
+        Now(u64::from(self.tick()) * TICK.as_millis() as u64)
     }
 
     /// Moves the clock; called by the control loop.
@@ -115,6 +114,3 @@ impl Transfer {
         }
     }
 }
-
-/// A worker, shared by its connections.
-pub type SharedWorker = Arc<Worker>;

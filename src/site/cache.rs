@@ -75,15 +75,9 @@ const MAX_OPEN_FILES: u64 = 256;
 impl Cache {
     pub fn new(plan: &CachePlan) -> Self {
         // `file_max_bytes` is the finder's.
-        let CachePlan {
-            capacity_bytes,
-            file_max_bytes: _,
-            revalidate,
-        } = plan;
+        let CachePlan { capacity_bytes, file_max_bytes: _, revalidate } = plan;
         // The expected number of entries sizes the memory of what was evicted; an order of magnitude is enough.
-        let expected = usize::try_from(capacity_bytes / (16 * ENTRY_WEIGHT))
-            .unwrap_or(usize::MAX)
-            .clamp(16, 1 << 16);
+        let expected = usize::try_from(capacity_bytes / (16 * ENTRY_WEIGHT)).unwrap_or(usize::MAX).clamp(16, 1 << 16);
         let entries = unsync::Cache::with(
             expected,
             *capacity_bytes,
@@ -92,12 +86,7 @@ impl Cache {
             unsync::DefaultLifecycle::default(),
         );
         Cache {
-            state: Mutex::new(State {
-                entries,
-                hits: 0,
-                misses: 0,
-                stale: 0,
-            }),
+            state: Mutex::new(State { entries, hits: 0, misses: 0, stale: 0 }),
             revalidate_ms: u64::try_from(revalidate.as_millis()).unwrap_or(u64::MAX),
             open_file_weight: capacity_bytes / MAX_OPEN_FILES,
         }
@@ -124,14 +113,7 @@ impl Cache {
     /// Remembers what was found at a path. What is too heavy is not admitted, and what was known before is forgotten.
     pub fn remember(&self, path: &[u8], resource: Resource, found: Now) {
         let weight = self.weigh(path, &resource);
-        self.lock().entries.insert(
-            path.into(),
-            Entry {
-                resource,
-                found,
-                weight,
-            },
-        );
+        self.lock().entries.insert(path.into(), Entry { resource, found, weight });
     }
 
     pub fn counts(&self) -> CacheCounts {
@@ -159,10 +141,7 @@ impl Cache {
             Content::Memory(bytes) => bytes.len() as u64,
             Content::Open(_) => self.open_file_weight,
         };
-        representations
-            .documents()
-            .map(|document| ENTRY_WEIGHT + weigh(&document.content))
-            .sum()
+        representations.documents().map(|document| ENTRY_WEIGHT + weigh(&document.content)).sum()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

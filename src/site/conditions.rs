@@ -40,11 +40,7 @@ pub(super) fn evaluate(request: &Request<'_>, validators: Validators<'_>) -> Ver
         (None, Some(date)) => modified_after(validators, date) == Some(false),
         (None, None) => false,
     };
-    if is_current {
-        Verdict::NotModified
-    } else {
-        Verdict::Proceed
-    }
+    if is_current { Verdict::NotModified } else { Verdict::Proceed }
 }
 
 /// Whether a Range line beside this If-Range line is to be honoured: RFC 9110, section 13.1.5, asks for the same strong
@@ -120,10 +116,8 @@ mod tests {
     use super::*;
     use crate::site::Method;
 
-    const CURRENT: Validators<'static> = Validators {
-        etag: Some(b"\"now\""),
-        last_modified: Some(b"Wed, 01 Jan 2020 00:00:00 GMT"),
-    };
+    const CURRENT: Validators<'static> =
+        Validators { etag: Some(b"\"now\""), last_modified: Some(b"Wed, 01 Jan 2020 00:00:00 GMT") };
 
     const EARLIER: &str = "Tue, 31 Dec 2019 23:59:59 GMT";
     const EXACT: &str = "Wed, 01 Jan 2020 00:00:00 GMT";
@@ -202,14 +196,8 @@ mod tests {
             (&[("If-Match", "\"old\""), ("If-Unmodified-Since", LATER)], Failed),
             (&[("If-Match", "\"now\""), ("If-None-Match", "\"now\"")], NotModified),
             (&[("If-Match", "\"old\""), ("If-None-Match", "\"now\"")], Failed),
-            (
-                &[("If-Unmodified-Since", EARLIER), ("If-None-Match", "\"now\"")],
-                Failed,
-            ),
-            (
-                &[("If-Unmodified-Since", EXACT), ("If-Modified-Since", EXACT)],
-                NotModified,
-            ),
+            (&[("If-Unmodified-Since", EARLIER), ("If-None-Match", "\"now\"")], Failed),
+            (&[("If-Unmodified-Since", EXACT), ("If-Modified-Since", EXACT)], NotModified),
         ];
         for (lines, expected) in table {
             assert_eq!(verdict(lines, CURRENT), *expected, "{lines:?}");
@@ -219,10 +207,7 @@ mod tests {
     /// A file from before 1970 has no Last-Modified; date conditions have nothing to compare and are ignored.
     #[test]
     fn without_a_date_only_tags_decide() {
-        let undated = Validators {
-            last_modified: None,
-            ..CURRENT
-        };
+        let undated = Validators { last_modified: None, ..CURRENT };
         assert_eq!(verdict(&[("If-Modified-Since", LATER)], undated), Verdict::Proceed);
         assert_eq!(verdict(&[("If-Unmodified-Since", EARLIER)], undated), Verdict::Proceed);
         assert_eq!(verdict(&[("If-None-Match", "\"now\"")], undated), Verdict::NotModified);

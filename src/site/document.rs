@@ -99,14 +99,8 @@ impl From<&Stat> for Stamp {
             device: stat.st_dev,
             inode: stat.st_ino,
             length: u64::try_from(stat.st_size).unwrap_or(0),
-            modified: Moment {
-                seconds: stat.st_mtime,
-                nanoseconds: stat.st_mtime_nsec,
-            },
-            changed: Moment {
-                seconds: stat.st_ctime,
-                nanoseconds: stat.st_ctime_nsec,
-            },
+            modified: Moment { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec },
+            changed: Moment { seconds: stat.st_ctime, nanoseconds: stat.st_ctime_nsec },
         }
     }
 }
@@ -172,11 +166,7 @@ impl Representation {
             content_encoding: coding.map(|coding| HeaderValue::from_static(coding.token())),
             varies,
         };
-        Ok(Representation {
-            document: Arc::new(document),
-            stamp,
-            settled: stamp.is_settled(wall),
-        })
+        Ok(Representation { document: Arc::new(document), stamp, settled: stamp.is_settled(wall) })
     }
 
     /// Whether the file that now stands in its place is certainly the one that was loaded.

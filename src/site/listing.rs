@@ -55,17 +55,11 @@ fn render(folder: &[u8], names: &[Vec<u8>], is_cut: bool) -> String {
     }
     for name in names {
         // `./` keeps a name with a colon from being read as a scheme.
-        page.push_str(&format!(
-            "<li><a href=\"./{}\">{}</a></li>\n",
-            text(escape(name).as_bytes()),
-            text(name)
-        ));
+        page.push_str(&format!("<li><a href=\"./{}\">{}</a></li>\n", text(escape(name).as_bytes()), text(name)));
     }
     page.push_str("</ul>\n");
     if is_cut {
-        page.push_str(&format!(
-            "<p>Only {MAX_ENTRIES} entries are shown; the folder holds more.</p>\n"
-        ));
+        page.push_str(&format!("<p>Only {MAX_ENTRIES} entries are shown; the folder holds more.</p>\n"));
     }
     page.push_str("</body>\n</html>\n");
     page

@@ -152,14 +152,7 @@ impl Site {
     /// the cache holds at most 256 descriptors, and every entry weighs some hundred bytes more, so that their number is bounded.
     pub fn open(root: &Path, plan: &SitePlan) -> Result<Site, SiteError> {
         // The caller has turned `plan.root` into a folder that exists.
-        let SitePlan {
-            root: _,
-            index,
-            hidden,
-            listing,
-            precompressed,
-            cache,
-        } = plan;
+        let SitePlan { root: _, index, hidden, listing, precompressed, cache } = plan;
         let finder = Finder {
             root: RootFolder::open(root)?,
             index: index.clone().into_bytes(),
@@ -168,10 +161,7 @@ impl Site {
             precompressed: *precompressed,
             memory_max: cache.file_max_bytes,
         };
-        Ok(Site {
-            finder,
-            cache: Cache::new(cache),
-        })
+        Ok(Site { finder, cache: Cache::new(cache) })
     }
 
     /// Decides what a request is answered.
@@ -187,10 +177,7 @@ impl Site {
             Err(Refusal::Malformed(why)) => return Answer::BadRequest(why),
             Err(Refusal::AboveRoot) => return Answer::NotFound,
         };
-        match self
-            .cache
-            .look_up(target.path(), now, |resource| answer(resource, &target, request))
-        {
+        match self.cache.look_up(target.path(), now, |resource| answer(resource, &target, request)) {
             Known::Fresh(answer) => answer,
             Known::Stale(resource) => self.check(resource, &target, request, now),
             Known::Nothing => self.find(&target, request, now),
@@ -267,9 +254,7 @@ fn answer_document(document: &Arc<Document>, request: &Request<'_>) -> Answer {
         Selection::Whole => Answer::Whole(document),
         Selection::Part(range) => Answer::Part(document, range),
         Selection::Parts(ranges) => Answer::Parts(document, ranges),
-        Selection::Unsatisfiable => Answer::RangeNotSatisfiable {
-            length: document.length,
-        },
+        Selection::Unsatisfiable => Answer::RangeNotSatisfiable { length: document.length },
     }
 }
 

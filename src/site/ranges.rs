@@ -89,10 +89,7 @@ fn parse(spec: &[u8]) -> Option<Spec> {
     let dash = memchr::memchr(b'-', spec)?;
     match (&spec[..dash], &spec[dash + 1..]) {
         (b"", count) => Some(Spec::Suffix(number(count)?)),
-        (first, b"") => Some(Spec::From {
-            first: number(first)?,
-            last: u64::MAX,
-        }),
+        (first, b"") => Some(Spec::From { first: number(first)?, last: u64::MAX }),
         (first, last) => {
             let (first, last) = (number(first)?, number(last)?);
             (first <= last).then_some(Spec::From { first, last })
@@ -126,10 +123,7 @@ fn merge(ranges: &mut Vec<Range<u64>>) {
 fn trim(spec: &[u8]) -> &[u8] {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let start = spec.iter().position(|byte| !is_space(byte)).unwrap_or(spec.len());
-    let end = spec
-        .iter()
-        .rposition(|byte| !is_space(byte))
-        .map_or(start, |last| last + 1);
+    let end = spec.iter().rposition(|byte| !is_space(byte)).map_or(start, |last| last + 1);
     &spec[start..end]
 }
 
@@ -224,23 +218,11 @@ mod tests {
     fn lengths_beyond_32_and_63_bits_are_exact() {
         let five_gib = 5 << 30;
         let table = [
-            (
-                "bytes=4294967296-4294967299",
-                five_gib,
-                part(4_294_967_296..4_294_967_300),
-            ),
-            (
-                "bytes=4294967295-4294967296",
-                five_gib,
-                part(4_294_967_295..4_294_967_297),
-            ),
+            ("bytes=4294967296-4294967299", five_gib, part(4_294_967_296..4_294_967_300)),
+            ("bytes=4294967295-4294967296", five_gib, part(4_294_967_295..4_294_967_297)),
             ("bytes=-1", five_gib, part(five_gib - 1..five_gib)),
             ("bytes=0-", u64::MAX, part(0..u64::MAX)),
-            (
-                "bytes=18446744073709551614-18446744073709551615",
-                u64::MAX,
-                part(u64::MAX - 1..u64::MAX),
-            ),
+            ("bytes=18446744073709551614-18446744073709551615", u64::MAX, part(u64::MAX - 1..u64::MAX)),
             ("bytes=0-,1-", u64::MAX, Selection::Whole),
         ];
         for (header, length, expected) in table {
@@ -266,12 +248,7 @@ mod tests {
         };
         assert_ne!(matches!(selection, Selection::Part(_)), ranges.len() > 1);
         assert!(ranges.len() <= MAX_RANGES);
-        assert!(
-            ranges
-                .iter()
-                .all(|range| range.start < range.end && range.end <= length),
-            "{ranges:?} of {length}"
-        );
+        assert!(ranges.iter().all(|range| range.start < range.end && range.end <= length), "{ranges:?} of {length}");
         assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
     }
 

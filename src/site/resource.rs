@@ -47,9 +47,7 @@ impl Representations {
 
     /// The documents, of all codings.
     pub fn documents(&self) -> impl Iterator<Item = &Document> {
-        std::iter::once(&self.plain)
-            .chain(self.encoded.iter().flatten())
-            .map(|held| &*held.document)
+        std::iter::once(&self.plain).chain(self.encoded.iter().flatten()).map(|held| &*held.document)
     }
 }
 
@@ -68,11 +66,7 @@ pub(super) struct Finder {
 impl Finder {
     /// Looks up a normalised path. What cannot be found out now is an error; the others are answers worth remembering.
     pub fn find(&self, path: &[u8]) -> Result<Resource, OpenError> {
-        let found = if names_folder(path) {
-            self.find_index(path)
-        } else {
-            self.find_file(path)
-        };
+        let found = if names_folder(path) { self.find_index(path) } else { self.find_file(path) };
         match found {
             Err(OpenError::Nothing) => Ok(Resource::Nothing),
             Err(OpenError::Forbidden) => Ok(Resource::Forbidden),
@@ -82,14 +76,8 @@ impl Finder {
 
     /// Whether a document that was found at this path would be found again, with the same neighbours.
     pub fn is_current(&self, path: &[u8], known: &Representations) -> Result<bool, OpenError> {
-        let path = if names_folder(path) {
-            self.index_path(path)
-        } else {
-            path.to_vec()
-        };
-        let is_plain_current = self
-            .open_file(&path)?
-            .is_some_and(|(_, stamp)| known.plain.is_current(&stamp));
+        let path = if names_folder(path) { self.index_path(path) } else { path.to_vec() };
+        let is_plain_current = self.open_file(&path)?.is_some_and(|(_, stamp)| known.plain.is_current(&stamp));
         if !is_plain_current || !self.precompressed {
             return Ok(is_plain_current);
         }
@@ -138,14 +126,8 @@ impl Finder {
         if self.precompressed {
             for coding in Coding::ALL {
                 if let Some((file, stamp)) = self.open_neighbour(path, coding)? {
-                    encoded[coding as usize] = Some(Representation::load(
-                        file,
-                        stamp,
-                        path,
-                        Some(coding),
-                        true,
-                        self.memory_max,
-                    )?);
+                    encoded[coding as usize] =
+                        Some(Representation::load(file, stamp, path, Some(coding), true, self.memory_max)?);
                 }
             }
         }

@@ -164,10 +164,7 @@ fn site_error(path: &Path, errno: Errno) -> SiteError {
         Errno::NOENT => SiteError::Missing(path),
         Errno::NOTDIR => SiteError::NotAFolder(path),
         Errno::ACCESS => SiteError::NoPermission(path),
-        other => SiteError::Unopenable {
-            path,
-            source: other.into(),
-        },
+        other => SiteError::Unopenable { path, source: other.into() },
     }
 }
 

@@ -29,10 +29,7 @@ impl<'a> Target<'a> {
     /// Reads the path of a request target as it was sent, without its query.
     pub fn parse(sent: &'a str) -> Result<Self, Refusal> {
         match plain(sent.as_bytes()) {
-            Some(path) => Ok(Target {
-                path: Cow::Borrowed(path),
-                hidden: false,
-            }),
+            Some(path) => Ok(Target { path: Cow::Borrowed(path), hidden: false }),
             None => normalise(&decode(sent.as_bytes())?),
         }
     }
@@ -147,9 +144,7 @@ fn decode(sent: &[u8]) -> Result<Vec<u8>, Refusal> {
 fn unescape(after_percent: &[u8]) -> Result<u8, Refusal> {
     let digit = |at: usize| after_percent.get(at).and_then(|&digit| char::from(digit).to_digit(16));
     let (Some(high), Some(low)) = (digit(0), digit(1)) else {
-        return Err(Refusal::Malformed(
-            "a percent sign is not followed by two hexadecimal digits",
-        ));
+        return Err(Refusal::Malformed("a percent sign is not followed by two hexadecimal digits"));
     };
     match (high * 16 + low) as u8 {
         0 => Err(Refusal::Malformed("the target holds a NUL")),
@@ -177,10 +172,7 @@ fn normalise(decoded: &[u8]) -> Result<Target<'static>, Refusal> {
         path.pop();
     }
     let hidden = has_hidden_segment(&path);
-    Ok(Target {
-        path: Cow::Owned(path),
-        hidden,
-    })
+    Ok(Target { path: Cow::Owned(path), hidden })
 }
 
 fn remove_last_segment(path: &mut Vec<u8>) -> Result<(), Refusal> {

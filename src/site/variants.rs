@@ -84,14 +84,8 @@ impl Accepted {
             return Some(&mut self.identity);
         }
         // RFC 9110, section 8.4.1.3: `x-gzip` is an alias.
-        let name = if name.eq_ignore_ascii_case(b"x-gzip") {
-            b"gzip"
-        } else {
-            name
-        };
-        let coding = Coding::ALL
-            .into_iter()
-            .find(|coding| name.eq_ignore_ascii_case(coding.token().as_bytes()))?;
+        let name = if name.eq_ignore_ascii_case(b"x-gzip") { b"gzip" } else { name };
+        let coding = Coding::ALL.into_iter().find(|coding| name.eq_ignore_ascii_case(coding.token().as_bytes()))?;
         Some(&mut self.codings[coding as usize])
     }
 

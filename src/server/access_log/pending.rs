@@ -18,7 +18,7 @@ const LONGEST_TEXT: usize = 2048;
 #[derive(Debug)]
 pub struct Pending {
     remote: Option<SocketAddr>,
-    request: RequestLine,
+    request: Option<RequestLine>,
     referer: Option<Box<[u8]>>,
     user_agent: Option<Box<[u8]>>,
     status: u16,
@@ -36,9 +36,27 @@ impl Pending {
     pub fn new(socket: impl AsFd, parts: &Parts, status: u16, body_bytes: u64) -> Self {
         Self {
             remote: client(socket),
-            request: RequestLine { method: method(&parts.method), target: target(&parts.uri), version: parts.version },
+            request: Some(RequestLine {
+                method: method(&parts.method),
+                target: target(&parts.uri),
+                version: parts.version,
+            }),
             referer: text(&parts.headers, REFERER),
             user_agent: text(&parts.headers, USER_AGENT),
+            status,
+            body_bytes,
+            begun: Instant::now(),
+            sent: 0,
+        }
+    }
+
+    /// The answer to a head that never became a request.
+    pub fn refused(socket: impl AsFd, status: u16, body_bytes: u64) -> Self {
+        Self {
+            remote: client(socket),
+            request: None,
+            referer: None,
+            user_agent: None,
             status,
             body_bytes,
             begun: Instant::now(),
@@ -55,7 +73,7 @@ impl Pending {
         Entry {
             time: SystemTime::now(),
             remote,
-            request: Some(request),
+            request,
             status,
             bytes: sent.min(body_bytes),
             referer,

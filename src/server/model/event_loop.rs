@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::admission::{self, AfterError, BACK_OFF, Permit};
 use crate::server::connection::Connection;
+use crate::server::listen;
 use crate::server::worker::Worker;
 
 /// Connections that one listener may accept before the worker's other tasks have their turn.
@@ -41,7 +42,7 @@ async fn run(worker: Arc<Worker>, listeners: Vec<OwnedFd>, stop: CancellationTok
     let accepting: Vec<_> = listeners
         .into_iter()
         .map(|listener| {
-            let listener = AsyncFd::new(listener)?;
+            let listener = listen::register(listener)?;
             Ok(tokio::task::spawn_local(accept_until(listener, Arc::clone(&worker), stop.clone())))
         })
         .collect::<io::Result<_>>()?;
