@@ -270,7 +270,10 @@ fn only_a_folder_that_somebody_named_must_exist() {
     let bundled = plan::Root::Bundled("fixtures".into());
     let named = plan::Root::Folder("fixtures".into());
     assert_eq!(Wrote::default().load().unwrap().plan.site.root, bundled);
-    assert_eq!(file("server.root = 'fixtures'").load().unwrap().plan.site.root, named);
+    // The shipped config.toml spells the default out.
+    assert_eq!(file("server.root = 'fixtures'").load().unwrap().plan.site.root, bundled);
+    let elsewhere = plan::Root::Folder("documents".into());
+    assert_eq!(file("server.root = 'documents'").load().unwrap().plan.site.root, elsewhere);
     let by_flag = Wrote { arguments: &["--root", "fixtures"], ..Wrote::default() };
     assert_eq!(by_flag.load().unwrap().plan.site.root, named);
 }
