@@ -179,3 +179,103 @@ impl Weighter<Box<[u8]>, Entry> for EntryWeight {
         entry.weight
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn cache(capacity_bytes: u64, revalidate: Duration) -> Cache {
+        Cache::new(&CachePlan {
+            capacity_bytes,
+            file_max_bytes: 0,
+            revalidate,
+        })
+    }
+
+    fn is_fresh(cache: &Cache, path: &[u8], now: u64) -> bool {
+        matches!(cache.look_up(path, Now(now), |_| ()), Known::Fresh(()))
+    }
+
+    #[test]
+    fn entries_are_believed_until_they_are_old() {
+        let cache = cache(1 << 20, Duration::from_millis(1000));
+        assert!(matches!(cache.look_up(b"a", Now(5000), |_| ()), Known::Nothing));
+        cache.remember(b"a", Resource::Folder, Now(5000));
+        for (now, expected) in [
+            (5000, true),
+            (5999, true),
+            (6000, false),
+            (u64::MAX, false),
+            (4000, true),
+        ] {
+            assert_eq!(is_fresh(&cache, b"a", now), expected, "{now}");
+        }
+        assert!(matches!(
+            cache.look_up(b"a", Now(6000), |_| ()),
+            Known::Stale(Resource::Folder)
+        ));
+        cache.remember(b"a", Resource::Nothing, Now(6000));
+        assert!(is_fresh(&cache, b"a", 6999));
+        let counts = cache.counts();
+        assert_eq!((counts.hits, counts.misses, counts.stale, counts.entries), (4, 1, 3, 1));
+    }
+
+    #[test]
+    fn nothing_is_believed_when_every_request_is_to_check() {
+        let cache = cache(1 << 20, Duration::ZERO);
+        cache.remember(b"a", Resource::Folder, Now(7));
+        assert!(!is_fresh(&cache, b"a", 7));
+    }
+
+    #[test]
+    fn the_capacity_bounds_contents_and_the_number_of_entries() {
+        let capacity = 1 << 16;
+        let cache = cache(capacity, Duration::from_secs(1));
+        for number in 0..10_000 {
+            cache.remember(format!("gone-{number}").as_bytes(), Resource::Nothing, Now(0));
+        }
+        let counts = cache.counts();
+        assert!(
+            counts.entries <= capacity / ENTRY_WEIGHT && counts.entries > 0,
+            "{counts:?}"
+        );
+        for number in 0..100 {
+            let page = Bytes::from(vec![0; 1 << 14]);
+            cache.remember(format!("page-{number}").as_bytes(), Resource::Listing(page), Now(0));
+        }
+        assert!(cache.counts().weight_bytes <= capacity);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_admitted_and_displaces_what_was_known() {
+        let cache = cache(1 << 14, Duration::from_secs(1));
+        cache.remember(b"a", Resource::Nothing, Now(0));
+        cache.remember(b"b", Resource::Nothing, Now(0));
+        cache.remember(b"a", Resource::Listing(Bytes::from(vec![0; 1 << 14])), Now(0));
+        assert!(!is_fresh(&cache, b"a", 0));
+        assert!(is_fresh(&cache, b"b", 0));
+    }
+
+    #[test]
+    fn a_cache_of_nothing_holds_nothing() {
+        let cache = cache(0, Duration::from_secs(1));
+        cache.remember(b"a", Resource::Nothing, Now(0));
+        assert!(!is_fresh(&cache, b"a", 0));
+        assert_eq!(cache.counts().entries, 0);
+    }
+
+    /// The documents that are asked for all the time survive a client that asks for names at random.
+    #[test]
+    fn a_scan_does_not_displace_what_is_used() {
+        let cache = cache(1 << 16, Duration::from_secs(1));
+        cache.remember(b"used", Resource::Folder, Now(0));
+        for number in 0..10_000 {
+            assert!(is_fresh(&cache, b"used", 0), "displaced after {number}");
+            cache.remember(format!("scan-{number}").as_bytes(), Resource::Nothing, Now(0));
+        }
+    }
+}
