@@ -1,7 +1,7 @@
 //! What is known of the disk, for as long as it is believed: bounds, age, remembered failures.
 //!
-//! Eviction is quick_cache's (S3-FIFO with ghosts). It resists scans: a client that asks for a million names that do not exist
-//! displaces other rarely used entries, not the documents that are asked for all the time.
+//! Eviction is quick_cache's (S3-FIFO with ghosts). It resists scans: a client that asks for a million names that do
+//! not exist displaces other rarely used entries, not the documents that are asked for all the time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,8 +11,8 @@ use super::document::Content;
 use super::resource::{Representations, Resource};
 use crate::config::plan::CachePlan;
 
-/// A moment of a coarse monotonic clock, in milliseconds since any beginning. The caller reads the clock: a server does once
-/// for many requests, a test has no need to wait.
+/// A moment of a coarse monotonic clock, in milliseconds since any beginning. The caller reads the clock: a server
+/// does once for many requests, a test has no need to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Now(pub u64);
 
@@ -27,7 +27,8 @@ pub struct CacheCounts {
     pub stale: u64,
     /// Paths that something is known of.
     pub entries: u64,
-    /// What they weigh. It is near the memory they take; an open file weighs more, see [`Site::open`](super::Site::open).
+    /// What they weigh. It is near the memory they take; an open file weighs more, see
+    /// [`Site::open`](super::Site::open).
     pub weight_bytes: u64,
 }
 
@@ -40,8 +41,8 @@ pub(super) enum Known<T> {
     Nothing,
 }
 
-/// One lock over everything: each worker owns its own site, so it is never contended, and an uncontended lock is cheaper
-/// than the reference counts that sharing without one would need.
+/// One lock over everything: each worker owns its own site, so it is never contended, and an uncontended lock is
+/// cheaper than the reference counts that sharing without one would need.
 #[derive(Debug)]
 pub(super) struct Cache {
     state: Mutex<State>,
@@ -103,8 +104,8 @@ impl Cache {
         }
     }
 
-    /// Looks a path up, and makes the answer from what is fresh while the lock is held: a hit takes it once, copies nothing and
-    /// allocates nothing.
+    /// Looks a path up, and makes the answer from what is fresh while the lock is held: a hit takes it once, copies
+    /// nothing and allocates nothing.
     pub fn look_up<T>(&self, path: &[u8], now: Now, answer: impl FnOnce(&Resource) -> T) -> Known<T> {
         let state = &mut *self.lock();
         let Some(entry) = state.entries.get(path) else {

@@ -131,9 +131,10 @@ impl Stamp {
         HeaderValue::try_from(format!("\"{digits}\"")).expect("hexadecimal digits are visible ASCII")
     }
 
-    /// Whether the file had been at rest for so long that another write must have given it another stamp. Clocks of file
-    /// systems tick (every 10 ms on kernels before 6.13, every 2 s on FAT), and two writes within a tick look like one; a write that
-    /// is under way while the file is read has set the times already. Git calls such files racily clean.
+    /// Whether the file had been at rest for so long that another write must have given it another stamp. Clocks of
+    /// file systems tick (every 10 ms on kernels before 6.13, every 2 s on FAT), and two writes within a tick look
+    /// like one; a write that is under way while the file is read has set the times already. Git calls such files
+    /// racily clean.
     fn is_settled(&self, wall: SystemTime) -> bool {
         const COARSEST_TICK: Duration = Duration::from_secs(2);
         let Ok(changed) = u64::try_from(self.changed.seconds) else {
@@ -189,8 +190,8 @@ impl Representation {
 /// How often a file is read again because it was written to while it was read.
 const READ_ATTEMPTS: usize = 8;
 
-/// Reads a file that fits, maps one that does not. The stamps before and after the reading must agree: what is served is
-/// whole, old or new.
+/// Reads a file that fits, maps one that does not. The stamps before and after the reading must agree: what is served
+/// is whole, old or new.
 fn load_content(file: OwnedFd, mut stamp: Stamp, memory_max: u64) -> Result<(Content, Stamp), OpenError> {
     for _ in 0..READ_ATTEMPTS {
         if stamp.length > memory_max && stamp.length > 0 {
@@ -226,12 +227,13 @@ fn read(file: &OwnedFd, length: u64) -> Result<Vec<u8>, OpenError> {
     Ok(content)
 }
 
-/// The date to send for a file last modified then. There is none before 1970 and from 9999 on: `httpdate` panics outside
-/// its range, and such times are always mistakes. A time yet to come is sent as now (RFC 9110, section 8.8.2.1).
+/// The date to send for a file last modified then. There is none before 1970 and from 9999 on: `httpdate` panics
+/// outside its range, and such times are always mistakes. A time yet to come is sent as now (RFC 9110, section
+/// 8.8.2.1).
 fn last_modified(modified: i64, wall: SystemTime) -> Option<HeaderValue> {
     const YEAR_9999: u64 = 253_370_764_800;
     let seconds = u64::try_from(modified).ok().filter(|&seconds| seconds < YEAR_9999)?;
-    let date = (UNIX_EPOCH + Duration::from_secs(seconds)).min(wall);
+    let date = (UNIX_EPOCH + Duration::from_secs(seconds)).min(wall).max(UNIX_EPOCH);
     HeaderValue::try_from(httpdate::fmt_http_date(date)).ok()
 }
 
@@ -246,9 +248,10 @@ fn content_type(name: &[u8]) -> HeaderValue {
     }
 }
 
-/// Text is UTF-8 here; unsaid, a browser would guess. So it is for scripts, which their page's encoding decides otherwise.
-/// JSON is left alone, because it is always UTF-8 and the type defines no such parameter (RFC 8259, section 11), and so is XML
-/// that is no `text/`, because the parameter would overrule what the file says of itself (RFC 7303, section 3.2).
+/// Text is UTF-8 here; unsaid, a browser would guess. So it is for scripts, which their page's encoding decides
+/// otherwise. JSON is left alone, because it is always UTF-8 and the type defines no such parameter (RFC 8259,
+/// section 11), and so is XML that is no `text/`, because the parameter would overrule what the file says of itself
+/// (RFC 7303, section 3.2).
 fn needs_charset(kind: &str) -> bool {
     kind.starts_with("text/") || kind == "application/javascript"
 }

@@ -48,7 +48,8 @@ fn read_names(root: &RootFolder, folder: &[u8], hidden: bool, max: usize) -> Res
 fn render(folder: &[u8], names: &[Vec<u8>], is_cut: bool) -> String {
     let title = format!("Index of /{}", text(folder));
     let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n</head>\n<body>\n<h1>{title}</h1>\n<ul>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n</head>\n\
+         <body>\n<h1>{title}</h1>\n<ul>\n"
     );
     if !folder.is_empty() {
         page.push_str("<li><a href=\"../\">../</a></li>\n");

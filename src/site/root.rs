@@ -1,9 +1,9 @@
 //! The folder as an open handle, and how files beneath it are opened without a way out.
 //!
 //! Nothing here compares path strings. `openat2` with `RESOLVE_BENEATH` has the kernel refuse, during the walk and so
-//! without a race, every step that would leave the folder: `..`, symbolic links out of it, and absolute symbolic links,
-//! which start at `/` and therefore leave it even when they point back inside. Those are answered like files that do not
-//! exist. Relative links that stay inside are followed.
+//! without a race, every step that would leave the folder: `..`, symbolic links out of it, and absolute symbolic
+//! links, which start at `/` and therefore leave it even when they point back inside. Those are answered like files
+//! that do not exist. Relative links that stay inside are followed.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -52,12 +52,14 @@ pub enum SiteError {
     NotAFolder(PathBuf),
     /// The user of this process may not search the folder.
     #[error(
-        "no permission to enter the folder {0:?}: let this user search it (chmod o+x on it and on the folders above it), or name another with --root"
+        "no permission to enter the folder {0:?}: let this user search it (chmod o+x on it and on the folders above \
+         it), or name another with --root"
     )]
     NoPermission(PathBuf),
     /// `openat2` is missing or blocked.
     #[error(
-        "the kernel offers no openat2, which keeps requests inside the root: run on Linux 5.6 or later, in a container whose seccomp profile allows that call"
+        "the kernel offers no openat2, which keeps requests inside the root: run on Linux 5.6 or later, in a container \
+         whose seccomp profile allows that call"
     )]
     NoOpenat2,
     /// Anything else.
@@ -70,8 +72,8 @@ pub enum SiteError {
     },
 }
 
-/// `openat2` gives up with EAGAIN when a rename elsewhere on the system makes it unsure whether `..` escaped; trying again
-/// nearly always works. The bound is for a system that renames without a pause.
+/// `openat2` gives up with EAGAIN when a rename elsewhere on the system makes it unsure whether `..` escaped; trying
+/// again nearly always works. The bound is for a system that renames without a pause.
 const OPEN_ATTEMPTS: usize = 16;
 
 impl RootFolder {
@@ -139,8 +141,8 @@ impl RootFolder {
 impl From<Errno> for OpenError {
     fn from(errno: Errno) -> Self {
         match errno {
-            // XDEV: it would have left the root. LOOP: a circle of links, or a magic one. NXIO, NODEV, OPNOTSUPP: a socket,
-            // or a device with no driver. INVAL: a name that this file system cannot hold.
+            // XDEV: it would have left the root. LOOP: a circle of links, or a magic one. NXIO, NODEV, OPNOTSUPP: a
+            // socket, or a device with no driver. INVAL: a name that this file system cannot hold.
             Errno::NOENT
             | Errno::NOTDIR
             | Errno::NAMETOOLONG
@@ -174,13 +176,14 @@ fn site_error(path: &Path, errno: Errno) -> SiteError {
 /// Maps the first `length` bytes of an open file, for the sake of their addresses alone.
 pub(super) fn lend_addresses(file: &OwnedFd, length: u64) -> Result<Mmap, OpenError> {
     let length = usize::try_from(length).map_err(|_| OpenError::Unavailable)?;
-    // SAFETY: a mapped file may be rewritten or shortened by others at any time: reading it through a `&[u8]` would be a
-    // data race, or end the process with SIGBUS. The invariant that excludes both is that nothing in this process reads
-    // through the mapping. Its slices travel as names of byte ranges: `OpenFile::slice` makes them, the server's
-    // transport recognises them by their addresses and has the kernel take the bytes from the descriptor instead
-    // (sendfile or pread), and whoever handles them in between (the response body, hyper's write queue with the flattening
-    // strategy off) passes pointer and length on. The mapping is read-only and private, so nothing can be written
-    // through it either, and it lives in the `OpenFile` beside the descriptor, which every body keeps alive.
+    // SAFETY: a mapped file may be rewritten or shortened by others at any time: reading it through a `&[u8]` would
+    // be a data race, or end the process with SIGBUS. The invariant that excludes both is that nothing in this
+    // process reads through the mapping. Its slices travel as names of byte ranges: `OpenFile::slice` makes them, the
+    // server's transport recognises them by their addresses and has the kernel take the bytes from the descriptor
+    // instead (sendfile or pread), and whoever handles them in between (the response body, the connection's write
+    // queue, which must not flatten its buffers) passes pointer and length on. The mapping is read-only and private,
+    // so nothing can be written through it either, and it lives in the `OpenFile` beside the descriptor, which every
+    // body keeps alive.
     let map = unsafe { MmapOptions::new().len(length).map_copy_read_only(file) };
     map.map_err(|error| match Errno::from_io_error(&error) {
         Some(Errno::NOMEM | Errno::AGAIN) | None => OpenError::Unavailable,
