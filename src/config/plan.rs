@@ -25,6 +25,7 @@ pub struct ServePlan {
     pub site: SitePlan,
     /// What one connection may do.
     pub connection: ConnectionPlan,
+    /// The ways of contents to sockets.
     pub transfer: TransferPlan,
     /// What stands in the head of an answer.
     pub head: HeadPlan,

@@ -129,12 +129,12 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
         woken,
         accept_errors: [connection, descriptors, memory, other],
         timeouts: [header, idle, write_stall, linger],
-        transfers: [memory, sendfile, copy, stream],
+        transfers: [from_memory, sendfile, copy, stream],
         threads_started,
         access_log_dropped,
         elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost, usage },
     } = snapshot.clone();
-    let Usage { threads, resident_bytes, virtual_bytes, descriptors } = usage;
+    let Usage { threads, resident_bytes, virtual_bytes, descriptors: open_descriptors } = usage;
     let status = Status {
         version,
         uptime_seconds: uptime.as_secs(),
@@ -157,14 +157,14 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
         timeouts: Timeouts { header, idle, write_stall, linger },
         cache: Cache { hits: cache_hits, misses: cache_misses },
         access_log: AccessLog { dropped: access_log_dropped, lost: access_log_lost },
-        transfers: Transfers { memory, sendfile, copy, stream },
+        transfers: Transfers { memory: from_memory, sendfile, copy, stream },
         process: Process {
             threads,
             threads_started,
             stack_bytes: *stack_bytes,
             resident_bytes,
             virtual_bytes,
-            open_descriptors: descriptors,
+            open_descriptors,
         },
     };
     serde_json::to_string(&status).expect("numbers and strings under string keys are always JSON")
