@@ -219,7 +219,7 @@ mod tests {
             ("headers.server_tokens", Some("headers.server")),
             ("log.loglevel", Some("log.level")),
             ("log.colour", None),
-            ("files.mode", None),
+            ("files.compression", None),
             ("tls.certificate", None),
             ("x", None),
             ("", None),

@@ -263,10 +263,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_in_memory() {
+        let rows: &[(&[(&str, &str)], u64)] = &[
+            (&[], (1 << 20) - 1),
+            (&[("transfer.sendfile_min", "48k")], 48 * 1024 - 1),
+            (&[("transfer.sendfile_min", "0")], 0),
+            (&[("transfer.sendfile_min", "4m")], 1 << 20),
+            (&[("transfer.path", "memory")], 1 << 20),
+            (&[("transfer.path", "sendfile")], 0),
+            (&[("transfer.path", "stream")], 0),
+        ];
+        for (changes, expected) in rows {
+            assert_eq!(plan(changes).site.cache.file_max_bytes, *expected, "{changes:?}");
+        }
+    }
+
+    #[test]
     fn settings_that_go_together() {
         assert_eq!(says(&[]), [""; 0]);
         assert_eq!(says(&[("server.max_connections", "4")]), [""; 0]);
-        assert_eq!(says(&[("files.cache_file_max", "64m")]), [""; 0]);
+        assert_eq!(says(&[("files.cache_file_max", "64m"), ("transfer.path", "memory")]), [""; 0]);
+        assert_eq!(says(&[("files.cache_file_max", "128m")]), [""; 0], "none that large is kept");
         assert_eq!(says(&[("server.listen", "127.0.0.1:0,127.0.0.1:0"), ("admin.listen", "127.0.0.1:0")]), [""; 0]);
         assert_eq!(says(&[("server.listen", "127.0.0.1:80,[::1]:80,unix:/a,unix:/b")]), [""; 0]);
         assert_eq!(says(&[("headers.extra", "X-Run=7,Strict-Transport-Security=max-age=1")]), [""; 0]);
@@ -284,7 +301,7 @@ mod tests {
                 "limits.target_bytes is 8k, which is not less than limits.head_bytes, 8k: the target is a part of the head",
             ),
             (
-                &[("files.cache_file_max", "128m")],
+                &[("files.cache_file_max", "128m"), ("transfer.path", "memory")],
                 "files.cache_file_max is 128m, more than the whole of files.cache_bytes, 64m",
             ),
             (&[("server.listen", "unix:/a,80,*:80")], "0.0.0.0:80 is listened on twice"),

@@ -127,7 +127,7 @@ fn mistakes_in_the_file() {
         ("[sever]\nworkers = 2", "config.toml:2: sever.workers is not a setting; did you mean server.workers?"),
         (
             "\n[tls]\n",
-            "config.toml:2: tls is not a setting; the sections are server, keep_alive, timeouts, limits, files, socket, site, headers, log, admin",
+            "config.toml:2: tls is not a setting; the sections are server, keep_alive, timeouts, limits, files, transfer, socket, site, headers, log, admin",
         ),
         ("log.x = 1", "config.toml:1: log.x is not a setting; log has level, format, access, access_format"),
         (

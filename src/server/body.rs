@@ -106,6 +106,14 @@ impl http_body::Body for Body {
 }
 
 impl Piece {
+    /// The document whose content this is a part of.
+    pub fn document(&self) -> Option<&Arc<Document>> {
+        match self {
+            Self::Bytes(_) => None,
+            Self::Range(document, _) => Some(document),
+        }
+    }
+
     fn length(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,

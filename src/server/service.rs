@@ -162,14 +162,10 @@ fn may_have_length(status: StatusCode) -> bool {
 
 /// The document that a body has bytes of.
 fn document_of(body: &Body) -> Option<&Arc<Document>> {
-    let of_piece = |piece| match piece {
-        &Piece::Range(ref document, _) => Some(document),
-        Piece::Bytes(_) => None,
-    };
     match body {
         Body::Empty | Body::Stream { .. } => None,
-        Body::One(piece) => of_piece(piece),
-        Body::Many { pieces, .. } => pieces.iter().find_map(of_piece),
+        Body::One(piece) => piece.document(),
+        Body::Many { pieces, .. } => pieces.iter().find_map(Piece::document),
     }
 }
 

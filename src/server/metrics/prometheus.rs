@@ -120,8 +120,10 @@ mod tests {
                 assert_eq!(name, metric);
                 assert!(name.bytes().all(|c| c.is_ascii_lowercase() || c == b'_'), "{name}");
                 if let Some(labels) = labels {
-                    let (label, value) = labels.strip_suffix("\"}").unwrap().split_once("=\"").unwrap();
-                    assert!(!label.is_empty() && !value.is_empty() && !value.contains(['"', '\\', '\n']));
+                    for pair in labels.strip_suffix("\"}").unwrap().split("\",") {
+                        let (label, value) = pair.split_once("=\"").unwrap();
+                        assert!(!label.is_empty() && !value.is_empty() && !value.contains(['"', '\\', '\n']));
+                    }
                 }
                 let value = (kind.to_owned(), value.parse().unwrap());
                 assert!(samples.insert(series.to_owned(), value).is_none(), "twice: {series}");

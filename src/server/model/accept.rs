@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use rustix::net::SocketFlags;
 use tokio::io::unix::AsyncFd;
@@ -131,7 +131,7 @@ impl<C: Crew> Turn<C> {
 pub fn begin(socket: OwnedFd, permit: Permit, spawn: impl FnOnce(Connection)) {
     let mut connection = Connection::new(socket, permit);
     let mut context = Context::from_waker(Waker::noop());
-    if let Poll::Pending = Pin::new(&mut connection).poll(&mut context) {
+    if Pin::new(&mut connection).poll(&mut context).is_pending() {
         spawn(connection);
     }
 }

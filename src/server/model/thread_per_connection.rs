@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use rustix::net::SocketFlags;
 use tokio_util::sync::CancellationToken;
@@ -119,7 +119,7 @@ fn next(waiting: &Mutex<Receiver<Handover>>) -> Option<Handover> {
 
 fn drive(mut connection: Connection) {
     let mut context = Context::from_waker(Waker::noop());
-    while let Poll::Pending = Pin::new(&mut connection).poll(&mut context) {}
+    while Pin::new(&mut connection).poll(&mut context).is_pending() {}
 }
 
 /// The acceptor's side.
