@@ -13,5 +13,10 @@
 //! A module uses only what stands below it: `cli` and `server` use `site`, `config`, `fixtures`, `process` and
 //! `telemetry`, never the other way round. `tests/it/tidy.rs` holds the code to that.
 
+pub mod cli;
 pub mod config;
+pub mod fixtures;
+pub mod process;
+pub mod server;
 pub mod site;
+pub mod telemetry;

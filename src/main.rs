@@ -1,1 +1,64 @@
-fn main() {}
+//! The program `quintain`: arguments to command to exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use quintain::cli::{Cli, Command, FixturesArgs, ServeArgs};
+use quintain::config::{self, Configuration, Surroundings};
+use quintain::{fixtures, server, telemetry};
+
+/// Exit code for what cannot be done here and now: a taken port, a missing folder.
+const FAILED: u8 = 1;
+/// Exit code for a command line or configuration that cannot be meant, as clap has it.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Serve(args) => serve(&args),
+        Command::Fixtures(args) => write_fixtures(&args),
+    }
+}
+
+fn serve(args: &ServeArgs) -> ExitCode {
+    match config::load(args.config.as_deref(), &args.flags(), &Surroundings::of_this_process()) {
+        Ok(configuration) if args.check => print(&configuration.listing()),
+        Ok(Configuration { plan, .. }) => {
+            if let Err(error) = telemetry::init(plan.log.level, plan.log.format) {
+                return fail(FAILED, &error);
+            }
+            server::run(plan).map_or_else(|error| fail(FAILED, &error), |()| ExitCode::SUCCESS)
+        }
+        Err(mistakes) => {
+            for mistake in &mistakes.0 {
+                eprintln!("quintain: {mistake}");
+            }
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+fn write_fixtures(FixturesArgs { out, size, seed }: &FixturesArgs) -> ExitCode {
+    let documents = if size.is_empty() { fixtures::standard() } else { size.clone() };
+    match fixtures::write(out, &documents, seed.unwrap_or(fixtures::STANDARD_SEED)) {
+        Ok(written) => {
+            let lines =
+                written.iter().map(|file| format!("{}  {} bytes\n", out.join(&file.name).display(), file.bytes));
+            print(&lines.collect::<String>())
+        }
+        Err(error) => fail(FAILED, &format_args!("cannot write documents to {}: {error}", out.display())),
+    }
+}
+
+fn fail(code: u8, error: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("quintain: {error}");
+    ExitCode::from(code)
+}
+
+/// Prints without `println!`'s panic when the reader has gone (`| head`).
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}

@@ -1,2 +1,132 @@
 //! Configuration: from what was written to what will be done.
+//!
+//! ```text
+//! settings.rs   the image of config.toml: name, type, range and default of each setting
+//! written.rs    how a value is written and read back; units.rs and words.rs: the types
+//! file.rs       the file's entries, with their lines
+//! layers.rs     defaults < file < environment < flags; where each value came from; mistakes
+//! resolve.rs    settings -> plan, and the rules that span several settings
+//! plan.rs       what will be done
+//! ```
+
+use std::ffi::OsString;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+mod file;
+mod layers;
 pub mod plan;
+mod resolve;
+mod settings;
+mod units;
+mod words;
+mod written;
+
+pub use layers::{Flag, Mistake};
+pub use units::parse_size;
+
+use layers::{Merged, Origin};
+use plan::ServePlan;
+use resolve::Conflict;
+use settings::Settings;
+
+/// What surrounds the process; an argument, so that a test can bring its own.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The environment variables.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where relative paths of configuration files begin.
+    pub folder: PathBuf,
+    /// How many CPUs the process may run on.
+    pub cpus: NonZeroUsize,
+}
+
+impl Surroundings {
+    /// Those of this process. `available_parallelism` honours the affinity mask and the quota of the control group.
+    pub fn of_this_process() -> Self {
+        Surroundings {
+            environment: std::env::vars_os().collect(),
+            folder: PathBuf::new(),
+            cpus: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+}
+
+/// A valid configuration of `quintain serve`.
+pub struct Configuration {
+    /// What to do.
+    pub plan: ServePlan,
+    merged: Merged,
+}
+
+/// Everything that is wrong with a configuration, one sentence a line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Mistakes(pub Vec<Mistake>);
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, mistake) in self.0.iter().enumerate() {
+            let line_end = if number > 0 { "\n" } else { "" };
+            write!(f, "{line_end}{mistake}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+impl From<Mistake> for Mistakes {
+    fn from(mistake: Mistake) -> Self {
+        Mistakes(vec![mistake])
+    }
+}
+
+/// Reads all layers and resolves them to a plan. `config` is the file that a flag named.
+pub fn load(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<Configuration, Mistakes> {
+    let merged = merge(config, flags, around)?;
+    let root_is_default = nobody_named_a_root(&merged);
+    let plan = resolve::resolve(merged.settings.clone(), root_is_default, around.cpus);
+    let mistakes: Vec<_> = resolve::conflicts(&plan).iter().map(|conflict| blame(conflict, &merged)).collect();
+    if mistakes.is_empty() { Ok(Configuration { plan, merged }) } else { Err(Mistakes(mistakes)) }
+}
+
+/// The shipped config.toml spells every default out; repeating the default folder there is not naming one.
+fn nobody_named_a_root(merged: &Merged) -> bool {
+    match merged.origin("server.root") {
+        Origin::Default => true,
+        Origin::File { .. } => merged.settings.server.root == Settings::default().server.root,
+        Origin::Environment(_) | Origin::Flag(_) => false,
+    }
+}
+
+fn merge(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<Merged, Mistakes> {
+    let mut merged = Merged::default();
+    let mut mistakes = merged.apply(file::layer(config, &around.environment, &around.folder)?);
+    mistakes.extend(merged.apply(layers::environment(&around.environment)?));
+    mistakes.extend(merged.apply(layers::flags(flags)));
+    if mistakes.is_empty() { Ok(merged) } else { Err(Mistakes(mistakes)) }
+}
+
+/// A conflict is the mistake of whoever spoke last.
+fn blame(Conflict { keys, says }: &Conflict, merged: &Merged) -> Mistake {
+    let last = keys.iter().map(|key| merged.origin(key)).max().unwrap_or(&Origin::Default);
+    Mistake::new(last, says)
+}
+
+impl Configuration {
+    /// The settings in force, as lines of TOML, each with a comment that says where its value came from.
+    pub fn listing(&self) -> String {
+        let lines: Vec<String> = Settings::KEYS
+            .iter()
+            .zip(self.merged.settings.values())
+            .map(|(key, value)| format!("{key} = {value}"))
+            .collect();
+        let width = lines.iter().map(String::len).filter(|width| *width <= 60).max().unwrap_or(0);
+        let origins = Settings::KEYS.iter().map(|key| self.merged.origin(key));
+        lines.iter().zip(origins).map(|(line, origin)| format!("{line:width$}  # {origin}\n")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

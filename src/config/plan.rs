@@ -3,6 +3,7 @@
 //! Each plan is destructured without `..` at the one place that consumes it, so that a field nobody reads does not
 //! compile. Units stand in the types ([`Duration`]) or in the name (`_bytes`).
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -13,22 +14,32 @@ use http::{HeaderName, HeaderValue};
 /// Everything that `quintain serve` needs to know.
 #[derive(Debug, Clone)]
 pub struct ServePlan {
+    /// Where to listen.
     pub listen: ListenPlan,
+    /// Who serves.
     pub workers: WorkersPlan,
+    /// What is served.
     pub site: SitePlan,
+    /// What one connection may do.
     pub connection: ConnectionPlan,
+    /// What stands in the head of an answer.
     pub head: HeadPlan,
+    /// How long each wait may last.
     pub deadlines: DeadlinesPlan,
+    /// What is written.
     pub log: LogPlan,
+    /// Where the server is watched.
     pub admin: AdminPlan,
 }
 
 /// Where to listen, and the options that are set on a listener before its first connection.
 #[derive(Debug, Clone)]
 pub struct ListenPlan {
+    /// At least one; all different, but for port 0.
     pub addresses: Vec<Address>,
     /// Length of the accept queue, as `listen(2)` takes it; the kernel caps it at `net.core.somaxconn`.
     pub backlog: u32,
+    /// `TCP_NODELAY`
     pub nodelay: bool,
     /// Seconds that the kernel may hold a connection back until its first byte arrives; `None` is off.
     pub defer_accept: Option<Duration>,
@@ -41,14 +52,25 @@ pub struct ListenPlan {
 /// One address to listen on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
+    /// `127.0.0.1:8080`, `[::1]:8080`
     Tcp(SocketAddr),
     /// `unix:/path/to/socket`
     Unix(PathBuf),
 }
 
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Tcp(address) => address.fmt(f),
+            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
 /// How many threads serve, and how many connections they hold.
 #[derive(Debug, Clone)]
 pub struct WorkersPlan {
+    /// Threads, each with its own event loop.
     pub count: NonZeroUsize,
     /// Connections open at once, over all workers; the others wait in the accept queue. `None` is "auto": as many as
     /// the process has descriptors for.
@@ -58,6 +80,7 @@ pub struct WorkersPlan {
 /// The folder and how it is presented.
 #[derive(Debug, Clone)]
 pub struct SitePlan {
+    /// The folder.
     pub root: Root,
     /// Name of the file that answers for a folder.
     pub index: String,
@@ -67,6 +90,7 @@ pub struct SitePlan {
     pub listing: bool,
     /// Use `.br`, `.zst` and `.gz` neighbours.
     pub precompressed: bool,
+    /// The document cache of each worker.
     pub cache: CachePlan,
 }
 
@@ -93,6 +117,7 @@ pub struct CachePlan {
 /// What one connection may do.
 #[derive(Debug, Clone)]
 pub struct ConnectionPlan {
+    /// Whether there may be a second request.
     pub keep_alive: bool,
     /// Requests on one connection before it is closed; `None` is no limit.
     pub max_requests: Option<NonZeroUsize>,
@@ -109,6 +134,7 @@ pub struct HeadPlan {
     pub server: Option<HeaderValue>,
     /// The `Cache-Control` line of documents; `None` leaves it out.
     pub cache_control: Option<HeaderValue>,
+    /// Further lines; none that the server writes itself.
     pub extra: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -128,32 +154,40 @@ pub struct DeadlinesPlan {
 /// What is written about requests and about the server itself.
 #[derive(Debug, Clone)]
 pub struct LogPlan {
+    /// The least severe of the server's own log lines that is written.
     pub level: tracing::level_filters::LevelFilter,
+    /// Form of the server's own log lines.
     pub format: LogFormat,
+    /// Where access log lines go.
     pub access: AccessLog,
+    /// Form of an access log line.
     pub access_format: AccessFormat,
 }
 
 /// Form of the server's own log lines on stderr.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
+    /// For people.
     Text,
+    /// One JSON object a line.
     Json,
 }
 
 /// Where access log lines go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessLog {
+    /// Nowhere.
     Off,
+    /// To standard output.
     Stdout,
+    /// To standard error, between the server's own lines.
     Stderr,
+    /// Appended to this file.
     File(PathBuf),
 }
 
 /// Form of an access log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessFormat {
     /// Apache's and nginx's "combined".
     Combined,

@@ -1,0 +1,182 @@
+//! What may be typed. No decisions: values are read and checked where configuration is, so that a flag, a variable and a line
+//! of config.toml mean the same.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::Flag;
+use crate::fixtures::Document;
+
+/// A static-file HTTP server made to be hit, and the tool that hits it.
+#[derive(Debug, Parser)]
+#[command(name = "quintain", version, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve a folder of files over HTTP/1.
+    Serve(ServeArgs),
+    /// Write documents to serve: the usual six, or any sizes.
+    Fixtures(FixturesArgs),
+}
+
+const SERVE_HELP: &str = "\
+Every setting, with its default and what it does, stands in config.toml. Where one is set in several places, the later
+of these counts: default, configuration file, environment (QUINTAIN_SERVER__WORKERS=2), --set, other flags.
+
+An ADDR is ADDRESS:PORT, [IPV6]:PORT, unix:/PATH, or PORT alone for every IPv4 address.
+
+Examples:
+  quintain serve                                      the documents of fixtures/ on 127.0.0.1:8080
+  quintain serve --root /var/www --listen 8080        a folder, on every IPv4 address
+  quintain serve --listen 127.0.0.1:8080 --listen '[::1]:8080' --listen unix:/run/quintain.sock
+  quintain serve --workers 1 --set keep_alive.max_requests=100 --set socket.congestion=cubic
+  quintain serve --config bench.toml --check          what would count, and where it comes from";
+
+/// What may be typed after `quintain serve`.
+#[derive(Debug, Default, Args)]
+#[command(after_help = SERVE_HELP)]
+pub struct ServeArgs {
+    /// Configuration file [default: $QUINTAIN_CONFIG, else ./config.toml if it is there]
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    pub config: Option<PathBuf>,
+
+    /// Set any setting of config.toml, for example log.format=json; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", value_parser = assignment, help_heading = "Configuration")]
+    pub set: Vec<(String, String)>,
+
+    /// Check the configuration, print it with where each value came from, and stop
+    #[arg(long, help_heading = "Configuration")]
+    pub check: bool,
+
+    /// Folder to serve (server.root) [default: fixtures if it is there, else the same documents made anew]
+    #[arg(long, value_name = "DIR", help_heading = "What is served")]
+    pub root: Option<String>,
+
+    /// Address to listen on (server.listen); may be repeated [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR", help_heading = "How it is served")]
+    pub listen: Vec<String>,
+
+    /// Threads that serve (server.workers) [default: auto, one a CPU]
+    #[arg(long, value_name = "N", help_heading = "How it is served")]
+    pub workers: Option<String>,
+
+    /// Connections open at once; the others wait (server.max_connections) [default: auto, as descriptors allow]
+    #[arg(long, value_name = "N", help_heading = "How it is served")]
+    pub max_connections: Option<String>,
+
+    /// Where access log lines go (log.access): off, stdout, stderr or a path [default: off]
+    #[arg(long, value_name = "WHERE", help_heading = "What is written")]
+    pub access_log: Option<String>,
+}
+
+impl ServeArgs {
+    /// The settings that were typed. `--set` comes first, so a flag that names one setting counts more.
+    pub fn flags(&self) -> Vec<Flag> {
+        let set = self.set.iter().map(|(key, text)| Flag::new("--set", key, text));
+        let listen = (!self.listen.is_empty()).then(|| self.listen.join(","));
+        let named = [
+            ("--root", "server.root", &self.root),
+            ("--listen", "server.listen", &listen),
+            ("--workers", "server.workers", &self.workers),
+            ("--max-connections", "server.max_connections", &self.max_connections),
+            ("--access-log", "log.access", &self.access_log),
+        ];
+        let typed = |(name, key, text): (_, _, &Option<String>)| text.as_ref().map(|text| Flag::new(name, key, text));
+        set.chain(named.into_iter().filter_map(typed)).collect()
+    }
+}
+
+/// What may be typed after `quintain fixtures`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  quintain fixtures                                   1k, 10k, 30k, 100k, 300k and 7.5m into fixtures/
+  quintain fixtures --out docs --size 64k,1m          two documents of 65,536 and 1,048,576 bytes")]
+pub struct FixturesArgs {
+    /// Folder to write to; made if it is not there
+    #[arg(long, value_name = "DIR", default_value = "fixtures")]
+    pub out: PathBuf,
+
+    /// Lengths of the documents in bytes, or with k, m or g as in config.toml [default: the usual six]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub size: Vec<Document>,
+
+    /// Seed of the text; the same seed writes the same bytes
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u32>,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as server.workers=2")?;
+    Ok((key.trim().into(), value.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn serve(arguments: &[&str]) -> ServeArgs {
+        let command = Cli::try_parse_from(["quintain", "serve"].iter().chain(arguments)).unwrap().command;
+        let Command::Serve(args) = command else { panic!("not serve") };
+        args
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn each_flag_is_its_setting() {
+        let rows: &[(&[&str], &str, &str)] = &[
+            (&["--root", "/srv"], "server.root", "/srv"),
+            (&["--listen", "80", "--listen", "[::1]:80"], "server.listen", "80,[::1]:80"),
+            (&["--workers", "2"], "server.workers", "2"),
+            (&["--max-connections", "auto"], "server.max_connections", "auto"),
+            (&["--access-log", "access.log"], "log.access", "access.log"),
+            (&["--set", "headers.extra=X-Run=7"], "headers.extra", "X-Run=7"),
+            (&["--set", "headers.server="], "headers.server", ""),
+        ];
+        assert_eq!(serve(&[]).flags(), []);
+        for (arguments, key, text) in rows {
+            let expected = Flag::new(arguments[0], key, text);
+            assert_eq!(serve(arguments).flags(), [expected]);
+        }
+    }
+
+    #[test]
+    fn the_help_names_config_toml_and_each_flag() {
+        let mut command = Cli::command();
+        let serve = command.find_subcommand_mut("serve").unwrap();
+        let help = serve.render_long_help().to_string();
+        assert!(help.contains("config.toml"));
+        for flag in
+            ["--config", "--root", "--listen", "--workers", "--max-connections", "--access-log", "--set", "--check"]
+        {
+            assert!(help.contains(flag), "{flag}");
+        }
+    }
+
+    #[test]
+    fn documents_of_these_sizes() {
+        let parse = |arguments: &[&str]| Cli::try_parse_from(["quintain", "fixtures"].iter().chain(arguments));
+        let Command::Fixtures(args) = parse(&["--size", "64k,1m", "--size", "700", "--seed", "3"]).unwrap().command
+        else {
+            panic!("not fixtures")
+        };
+        let sizes: Vec<_> = args.size.iter().map(Document::bytes).collect();
+        assert_eq!((args.out, sizes, args.seed), ("fixtures".into(), vec![65_536, 1_048_576, 700], Some(3)));
+        for wrong in [["--size", "1x"], ["--size", "5"], ["--size", "1,,2"], ["--seed", "-1"], ["--set", "a"]] {
+            assert_eq!(parse(&wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
+        }
+    }
+}

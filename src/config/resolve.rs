@@ -1,0 +1,284 @@
+//! From settings to a plan: one small function per part of the plan, then the rules that span several settings.
+//!
+//! Each section is taken apart without `..`, so a setting that reaches no plan does not compile.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue, header};
+
+use super::plan::{
+    Address, AdminPlan, CachePlan, ConnectionPlan, DeadlinesPlan, HeadPlan, ListenPlan, LogPlan, Root, ServePlan,
+    SitePlan, WorkersPlan,
+};
+use super::settings::{Admin, Files, Headers, KeepAlive, Limits, Log, Server, Settings, Site, Socket, Timeouts};
+use super::units::{Count, show_duration, show_size};
+use super::words::HeaderLines;
+use super::written::{Empty, Or};
+
+/// Settings that do not go together, and why.
+#[derive(Debug, PartialEq)]
+pub struct Conflict {
+    pub keys: &'static [&'static str],
+    pub says: String,
+}
+
+/// The plan that the settings make. `root_is_default`: nobody named the folder. `cpus`: how many this process may run on.
+pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) -> ServePlan {
+    let Settings { server, keep_alive, timeouts, limits, files, socket, site, headers, log, admin } = settings;
+    let Server { listen, root, workers, backlog, max_connections } = server;
+    let KeepAlive { enabled, timeout, max_requests } = keep_alive;
+    let Site { index, hidden, listing, precompressed, cache_control } = site;
+    ServePlan {
+        listen: listen_plan(listen, backlog.0, socket),
+        workers: WorkersPlan {
+            count: workers.value.map_or(cpus, positive),
+            max_connections: max_connections.value.map(positive),
+        },
+        site: SitePlan {
+            root: if root_is_default { Root::Bundled(root) } else { Root::Folder(root) },
+            index: index.0,
+            hidden,
+            listing,
+            precompressed,
+            cache: cache_plan(files),
+        },
+        connection: connection_plan(enabled, max_requests.0, limits),
+        head: head_plan(headers, cache_control),
+        deadlines: deadlines_plan(timeouts, timeout.0),
+        log: log_plan(log),
+        admin: admin_plan(admin),
+    }
+}
+
+fn positive<const MAX: u32>(count: Count<1, MAX>) -> NonZeroUsize {
+    NonZeroUsize::new(count.0 as usize).expect("the range begins at 1")
+}
+
+fn listen_plan(addresses: Vec<Address>, backlog: u32, socket: Socket) -> ListenPlan {
+    let Socket { nodelay, defer_accept, send_buffer, congestion } = socket;
+    ListenPlan {
+        addresses,
+        backlog,
+        nodelay,
+        defer_accept: defer_accept.value.map(|period| period.0),
+        send_buffer_bytes: send_buffer.value.map(|size| u32::try_from(size.0).expect("the range ends at 512m")),
+        congestion: congestion.value.map(|name| name.0),
+    }
+}
+
+fn cache_plan(files: Files) -> CachePlan {
+    let Files { cache_bytes, cache_file_max, revalidate } = files;
+    CachePlan { capacity_bytes: cache_bytes.0, file_max_bytes: cache_file_max.0, revalidate: revalidate.0 }
+}
+
+fn connection_plan(keep_alive: bool, max_requests: u32, limits: Limits) -> ConnectionPlan {
+    let Limits { head_bytes, target_bytes } = limits;
+    ConnectionPlan {
+        keep_alive,
+        max_requests: NonZeroUsize::new(max_requests as usize),
+        head_bytes: head_bytes.0 as usize,
+        target_bytes: target_bytes.0 as usize,
+    }
+}
+
+fn head_plan(headers: Headers, cache_control: Or<Empty, HeaderValue>) -> HeadPlan {
+    let Headers { server, extra: HeaderLines(extra) } = headers;
+    HeadPlan { server: server.value, cache_control: cache_control.value, extra }
+}
+
+fn deadlines_plan(timeouts: Timeouts, idle: Duration) -> DeadlinesPlan {
+    let Timeouts { header, write_stall, shutdown } = timeouts;
+    DeadlinesPlan { header: header.0, idle, write_stall: write_stall.0, shutdown: shutdown.0 }
+}
+
+fn log_plan(log: Log) -> LogPlan {
+    let Log { level, format, access, access_format } = log;
+    LogPlan { level, format, access, access_format }
+}
+
+fn admin_plan(admin: Admin) -> AdminPlan {
+    let Admin { listen } = admin;
+    AdminPlan { listen: listen.value }
+}
+
+/// Every rule that the plan breaks.
+pub fn conflicts(plan: &ServePlan) -> Vec<Conflict> {
+    let rules = [
+        each_worker_has_a_connection,
+        target_is_part_of_the_head,
+        cache_holds_its_largest_file,
+        addresses_differ,
+        kernel_defers_by_whole_seconds,
+        extra_lines_are_nobody_elses,
+    ];
+    rules.iter().filter_map(|rule| rule(plan)).collect()
+}
+
+fn each_worker_has_a_connection(plan: &ServePlan) -> Option<Conflict> {
+    let WorkersPlan { count, max_connections } = plan.workers;
+    let most = max_connections.filter(|most| *most < count)?;
+    Some(Conflict {
+        keys: &["server.workers", "server.max_connections"],
+        says: format!("server.max_connections is {most}, which {count} workers cannot share: each needs at least one"),
+    })
+}
+
+fn target_is_part_of_the_head(plan: &ServePlan) -> Option<Conflict> {
+    let (target, head) = (plan.connection.target_bytes as u64, plan.connection.head_bytes as u64);
+    (target >= head).then(|| Conflict {
+        keys: &["limits.head_bytes", "limits.target_bytes"],
+        says: format!(
+            "limits.target_bytes is {}, which is not less than limits.head_bytes, {}: the target is a part of the head",
+            show_size(target),
+            show_size(head)
+        ),
+    })
+}
+
+fn cache_holds_its_largest_file(plan: &ServePlan) -> Option<Conflict> {
+    let CachePlan { capacity_bytes, file_max_bytes, .. } = plan.site.cache;
+    (file_max_bytes > capacity_bytes).then(|| Conflict {
+        keys: &["files.cache_bytes", "files.cache_file_max"],
+        says: format!(
+            "files.cache_file_max is {}, more than the whole of files.cache_bytes, {}",
+            show_size(file_max_bytes),
+            show_size(capacity_bytes)
+        ),
+    })
+}
+
+/// Port 0 asks the kernel for a free port, a new one each time.
+fn addresses_differ(plan: &ServePlan) -> Option<Conflict> {
+    let mut seen = HashSet::new();
+    let fixed = |address: &&Address| !matches!(address, Address::Tcp(tcp) if tcp.port() == 0);
+    let mut addresses = plan.listen.addresses.iter().chain(&plan.admin.listen).filter(fixed);
+    let twice = addresses.find(|address| !seen.insert(address.to_string()))?;
+    Some(Conflict { keys: &["admin.listen", "server.listen"], says: format!("{twice} is listened on twice") })
+}
+
+fn kernel_defers_by_whole_seconds(plan: &ServePlan) -> Option<Conflict> {
+    let period = plan.listen.defer_accept.filter(|period| period.subsec_nanos() > 0)?;
+    Some(Conflict {
+        keys: &["socket.defer_accept"],
+        says: format!("the kernel counts whole seconds here, which {} is not", show_duration(period)),
+    })
+}
+
+/// Lines that the server writes, or that change how a message ends: a second one makes the answer wrong.
+const OWN_LINES: &[(HeaderName, &str)] = &[
+    (header::CACHE_CONTROL, "site.cache_control sets it"),
+    (header::SERVER, "headers.server sets it"),
+    (header::ACCEPT_RANGES, OWN),
+    (header::ALLOW, OWN),
+    (header::CONNECTION, OWN),
+    (header::CONTENT_ENCODING, OWN),
+    (header::CONTENT_LENGTH, OWN),
+    (header::CONTENT_RANGE, OWN),
+    (header::CONTENT_TYPE, OWN),
+    (header::DATE, OWN),
+    (header::ETAG, OWN),
+    (header::LAST_MODIFIED, OWN),
+    (header::LOCATION, OWN),
+    (header::RETRY_AFTER, OWN),
+    (header::TRAILER, OWN),
+    (header::TRANSFER_ENCODING, OWN),
+    (header::UPGRADE, OWN),
+    (header::VARY, OWN),
+    (header::X_CONTENT_TYPE_OPTIONS, OWN),
+];
+
+const OWN: &str = "the server itself decides about it";
+
+fn extra_lines_are_nobody_elses(plan: &ServePlan) -> Option<Conflict> {
+    let owner = |(name, _): &(HeaderName, HeaderValue)| OWN_LINES.iter().find(|(own, _)| own == name);
+    let (name, why) = plan.head.extra.iter().find_map(owner)?;
+    Some(Conflict { keys: &["headers.extra"], says: format!("{name} cannot be an extra line: {why}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(changes: &[(&str, &str)]) -> ServePlan {
+        let mut settings = Settings::default();
+        for (key, text) in changes {
+            assert_eq!(settings.set(key, &(*text).into()), Ok(()), "{key} = {text}");
+        }
+        resolve(settings, true, NonZeroUsize::new(4).unwrap())
+    }
+
+    fn says(changes: &[(&str, &str)]) -> Vec<String> {
+        conflicts(&plan(changes)).into_iter().map(|conflict| conflict.says).collect()
+    }
+
+    #[test]
+    fn words_and_zeros_become_none() {
+        let defaults = plan(&[]);
+        assert_eq!(defaults.workers.count.get(), 4);
+        assert_eq!(defaults.workers.max_connections, None);
+        assert_eq!(defaults.connection.max_requests, None);
+        assert_eq!(defaults.listen.defer_accept, Some(Duration::from_secs(1)));
+        assert_eq!(defaults.head.server, Some(HeaderValue::from_static("quintain")));
+        assert_eq!(defaults.head.cache_control, None);
+        assert_eq!(defaults.site.root, Root::Bundled("fixtures".into()));
+        assert_eq!(defaults.deadlines.idle, Duration::from_secs(75));
+
+        let changed = plan(&[
+            ("server.workers", "2"),
+            ("server.max_connections", "100"),
+            ("keep_alive.max_requests", "5"),
+            ("socket.defer_accept", "off"),
+            ("socket.send_buffer", "64k"),
+            ("headers.server", ""),
+            ("site.cache_control", "no-store"),
+        ]);
+        assert_eq!(changed.workers.count.get(), 2);
+        assert_eq!(changed.workers.max_connections, NonZeroUsize::new(100));
+        assert_eq!(changed.connection.max_requests, NonZeroUsize::new(5));
+        assert_eq!(changed.listen.defer_accept, None);
+        assert_eq!(changed.listen.send_buffer_bytes, Some(65_536));
+        assert_eq!(changed.head.server, None);
+        assert_eq!(changed.head.cache_control, Some(HeaderValue::from_static("no-store")));
+    }
+
+    #[test]
+    fn settings_that_go_together() {
+        assert_eq!(says(&[]), [""; 0]);
+        assert_eq!(says(&[("server.max_connections", "4")]), [""; 0]);
+        assert_eq!(says(&[("files.cache_file_max", "64m")]), [""; 0]);
+        assert_eq!(says(&[("server.listen", "127.0.0.1:0,127.0.0.1:0"), ("admin.listen", "127.0.0.1:0")]), [""; 0]);
+        assert_eq!(says(&[("server.listen", "127.0.0.1:80,[::1]:80,unix:/a,unix:/b")]), [""; 0]);
+        assert_eq!(says(&[("headers.extra", "X-Run=7,Strict-Transport-Security=max-age=1")]), [""; 0]);
+    }
+
+    #[test]
+    fn settings_that_do_not() {
+        let rows: &[(&[(&str, &str)], &str)] = &[
+            (
+                &[("server.max_connections", "3")],
+                "server.max_connections is 3, which 4 workers cannot share: each needs at least one",
+            ),
+            (
+                &[("limits.head_bytes", "8k")],
+                "limits.target_bytes is 8k, which is not less than limits.head_bytes, 8k: the target is a part of the head",
+            ),
+            (
+                &[("files.cache_file_max", "128m")],
+                "files.cache_file_max is 128m, more than the whole of files.cache_bytes, 64m",
+            ),
+            (&[("server.listen", "unix:/a,80,*:80")], "0.0.0.0:80 is listened on twice"),
+            (&[("admin.listen", "127.0.0.1:8080")], "127.0.0.1:8080 is listened on twice"),
+            (&[("socket.defer_accept", "1500ms")], "the kernel counts whole seconds here, which 1500ms is not"),
+            (
+                &[("headers.extra", "Content-Length=5")],
+                "content-length cannot be an extra line: the server itself decides about it",
+            ),
+            (&[("headers.extra", "Server=x")], "server cannot be an extra line: headers.server sets it"),
+        ];
+        for (changes, expected) in rows {
+            assert_eq!(says(changes), [*expected], "{changes:?}");
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The whole way from what was written to a plan, over files in a temporary folder and a given environment.
+
+use std::fs;
+
+use clap::Parser;
+
+use super::*;
+use crate::cli::{Cli, Command};
+
+/// What somebody wrote, in each layer.
+#[derive(Debug, Default, Clone, Copy)]
+struct Wrote<'a> {
+    config_toml: Option<&'a str>,
+    environment: &'a [(&'a str, &'a str)],
+    /// After `quintain serve`.
+    arguments: &'a [&'a str],
+}
+
+impl Wrote<'_> {
+    fn load(self) -> Result<Configuration, String> {
+        let folder = tempfile::tempdir().unwrap();
+        if let Some(text) = self.config_toml {
+            fs::write(folder.path().join("config.toml"), text).unwrap();
+        }
+        self.load_in(folder.path())
+    }
+
+    fn load_in(self, folder: &Path) -> Result<Configuration, String> {
+        let around = Surroundings {
+            environment: self.environment.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            folder: folder.into(),
+            cpus: NonZeroUsize::new(4).unwrap(),
+        };
+        let command = Cli::parse_from(["quintain", "serve"].iter().chain(self.arguments)).command;
+        let Command::Serve(args) = command else { panic!("not serve") };
+        load(args.config.as_deref(), &args.flags(), &around).map_err(|mistakes| mistakes.to_string())
+    }
+
+    fn mistakes(self) -> String {
+        self.load().err().unwrap_or_default()
+    }
+
+    fn origin_of_workers(self) -> (usize, String) {
+        let configuration = self.load().unwrap();
+        (configuration.plan.workers.count.get(), configuration.merged.origin("server.workers").to_string())
+    }
+}
+
+fn file(text: &str) -> Wrote<'_> {
+    Wrote { config_toml: Some(text), ..Wrote::default() }
+}
+
+const CONFIG_TOML: &str = include_str!("../../config.toml");
+
+#[test]
+fn config_toml_is_exactly_the_defaults() {
+    let configuration = file(CONFIG_TOML).load().unwrap();
+    assert_eq!(configuration.merged.settings, Settings::default());
+    for key in Settings::KEYS {
+        let origin = configuration.merged.origin(key);
+        assert!(matches!(origin, Origin::File { .. }), "config.toml leaves out {key}");
+    }
+}
+
+#[test]
+fn config_toml_explains_each_setting_in_its_order() {
+    let mut section = "";
+    let mut keys = Vec::new();
+    let mut before = "";
+    for line in CONFIG_TOML.lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            section = name.trim_end_matches(']');
+        } else if let Some((key, _)) = line.split_once(" = ").filter(|_| !line.starts_with('#')) {
+            assert!(before.starts_with("# ") && before.ends_with(['.', ']']), "{section}.{key} has no sentence");
+            keys.push(format!("{section}.{key}"));
+        }
+        before = line;
+    }
+    assert_eq!(keys, Settings::KEYS);
+}
+
+#[test]
+fn a_later_layer_counts_more_for_each_pair() {
+    let in_file = Some("[server]\n\nworkers = 1\n");
+    let in_environment: &[_] = &[("QUINTAIN_SERVER__WORKERS", "2")];
+    let nothing = Wrote::default();
+    let rows = [
+        (nothing, 4, "default"),
+        (Wrote { config_toml: in_file, ..nothing }, 1, "config.toml:3"),
+        (Wrote { environment: in_environment, ..nothing }, 2, "environment QUINTAIN_SERVER__WORKERS"),
+        (Wrote { arguments: &["--set", "server.workers=3"], ..nothing }, 3, "--set"),
+        (Wrote { arguments: &["--workers", "5"], ..nothing }, 5, "--workers"),
+        (
+            Wrote { config_toml: in_file, environment: in_environment, ..nothing },
+            2,
+            "environment QUINTAIN_SERVER__WORKERS",
+        ),
+        (Wrote { config_toml: in_file, arguments: &["--workers", "5"], ..nothing }, 5, "--workers"),
+        (Wrote { environment: in_environment, arguments: &["--workers", "5"], ..nothing }, 5, "--workers"),
+        (Wrote { environment: in_environment, arguments: &["--set", "server.workers=3"], ..nothing }, 3, "--set"),
+        (Wrote { arguments: &["--workers", "5", "--set", "server.workers=3"], ..nothing }, 5, "--workers"),
+        // A later layer can take back what an earlier one set.
+        (Wrote { config_toml: in_file, arguments: &["--workers", "auto"], ..nothing }, 4, "--workers"),
+    ];
+    for (wrote, workers, origin) in rows {
+        assert_eq!(wrote.origin_of_workers(), (workers, origin.to_string()));
+    }
+}
+
+#[test]
+fn a_later_layer_replaces_a_list() {
+    let wrote = Wrote {
+        config_toml: Some("server.listen = ['127.0.0.1:1', '127.0.0.1:2']"),
+        arguments: &["--listen", "[::1]:3", "--listen", "unix:/q"],
+        ..Wrote::default()
+    };
+    let addresses = wrote.load().unwrap().plan.listen.addresses;
+    assert_eq!(addresses.iter().map(ToString::to_string).collect::<Vec<_>>(), ["[::1]:3", "unix:/q"]);
+}
+
+/// Each mistake, as it is printed.
+#[test]
+fn mistakes_in_the_file() {
+    let rows = [
+        ("[server]\nwokers = 2", "config.toml:2: server.wokers is not a setting; did you mean server.workers?"),
+        ("# one\n# two\nworkers = 2", "config.toml:3: workers is not a setting; did you mean server.workers?"),
+        ("[sever]\nworkers = 2", "config.toml:2: sever.workers is not a setting; did you mean server.workers?"),
+        (
+            "\n[tls]\n",
+            "config.toml:2: tls is not a setting; the sections are server, keep_alive, timeouts, limits, files, socket, site, headers, log, admin",
+        ),
+        ("log.x = 1", "config.toml:1: log.x is not a setting; log has level, format, access, access_format"),
+        (
+            "[server.workers]\nn = 2",
+            "config.toml:1: server.workers: expected \"auto\" or a number from 1 to 1024, got { n = 2 }",
+        ),
+        (
+            "[server]\nworkers = \"many\"",
+            "config.toml:2: server.workers: expected \"auto\" or a number from 1 to 1024, got \"many\"",
+        ),
+        ("server.workers = 0", "config.toml:1: server.workers: expected \"auto\" or a number from 1 to 1024, got 0"),
+        ("[socket]\nnodelay = 1", "config.toml:2: socket.nodelay: expected true or false, got 1"),
+        (
+            "[keep_alive]\ntimeout = 75",
+            "config.toml:2: keep_alive.timeout: expected a duration from 1ms to 24h with its unit (ms, s, m, h), got 75",
+        ),
+        ("[limits]\nhead_bytes = '4k'", "config.toml:2: limits.head_bytes: expected a size from 8k to 1m, got \"4k\""),
+        ("[log]\nformat = 'xml'", "config.toml:2: log.format: expected \"text\" or \"json\", got \"xml\""),
+        (
+            "[log]\naccess = true",
+            "config.toml:2: log.access: expected \"off\", \"stdout\", \"stderr\" or a path with a dot or slash in it, got true",
+        ),
+        (
+            "[server]\nlisten = [\"nowhere\"]",
+            "config.toml:2: server.listen: expected a list of 1 to 64, each an address such as \"127.0.0.1:8080\", \
+             \"[::1]:8080\", \"8080\" (on every IPv4 address) or \"unix:/path\", got [\"nowhere\"]",
+        ),
+        (
+            "[headers.extra]\n\"X Run\" = \"7\"",
+            "config.toml:1: headers.extra: expected at most 64 lines, each name once, as { X-Name = \"value\" } or as text \
+             X-Name=value,X-Other=value, got { \"X Run\" = \"7\" }",
+        ),
+        (
+            "[limits]\n\ntarget_bytes = '16k'",
+            "config.toml:3: limits.target_bytes is 16k, which is not less than limits.head_bytes, 16k: the target is a part \
+             of the head",
+        ),
+        ("[server]\nworkers = 1\nworkers = 2", "config.toml:3: not TOML: duplicate key"),
+        ("[server]\n\nworkers == 2", "config.toml:3: not TOML: extra `=`, expected nothing"),
+        ("[server", "config.toml:1: not TOML: unclosed table, expected `]`"),
+        ("server.workers = 99999999999999999999", "config.toml:1: server.workers: a number is beyond 64 bits"),
+    ];
+    for (text, says) in rows {
+        assert_eq!(file(text).mistakes(), says, "{text}");
+    }
+}
+
+#[test]
+fn mistakes_in_the_environment_and_in_flags() {
+    let nothing = Wrote::default();
+    let expected = "expected \"auto\" or a number from 1 to 1024, got \"many\"";
+    let rows = [
+        (
+            Wrote { environment: &[("QUINTAIN_SERVER__WOKERS", "2")], ..nothing },
+            "environment QUINTAIN_SERVER__WOKERS: server.wokers is not a setting; did you mean QUINTAIN_SERVER__WORKERS?",
+        ),
+        (
+            Wrote { environment: &[("QUINTAIN_server__workers", "2")], ..nothing },
+            "environment QUINTAIN_server__workers: server__workers is not a setting; did you mean QUINTAIN_SERVER__WORKERS?",
+        ),
+        (
+            Wrote { environment: &[("QUINTAIN_SERVER__WORKERS", "many")], ..nothing },
+            &format!("environment QUINTAIN_SERVER__WORKERS: server.workers: {expected}"),
+        ),
+        (Wrote { arguments: &["--workers", "many"], ..nothing }, &format!("--workers: server.workers: {expected}")),
+        (
+            Wrote { arguments: &["--set", "server.workers=many"], ..nothing },
+            &format!("--set: server.workers: {expected}"),
+        ),
+        (
+            Wrote { arguments: &["--set", "server.wokers=2"], ..nothing },
+            "--set: server.wokers is not a setting; did you mean server.workers?",
+        ),
+        (
+            Wrote { arguments: &["--workers", "8", "--max-connections", "7"], ..nothing },
+            "--workers: server.max_connections is 7, which 8 workers cannot share: each needs at least one",
+        ),
+    ];
+    for (wrote, says) in rows {
+        assert_eq!(wrote.mistakes(), says);
+    }
+}
+
+#[test]
+fn every_mistake_is_told_in_one_go() {
+    let wrote = Wrote {
+        config_toml: Some("[site]\nlisting = 'yes'\n[log]\nlevel = 'loud'\n[admin]\nlisten = 1"),
+        environment: &[("QUINTAIN_A__B", "")],
+        arguments: &["--workers", "0"],
+    };
+    let places: Vec<_> = wrote.mistakes().lines().map(|line| line.split_once(": ").unwrap().0.to_string()).collect();
+    assert_eq!(places, ["config.toml:2", "config.toml:4", "environment QUINTAIN_A__B", "--workers"]);
+}
+
+#[test]
+fn variables_that_are_not_settings_are_left_alone() {
+    let wrote = Wrote {
+        environment: &[
+            ("QUINTAIN_REQUIRE_PEERS", "1"),
+            ("QUINTAIN_SERVICE_HOST", "10.0.0.1"),
+            ("quintain_server__workers", "7"),
+            ("SERVER__WORKERS", "7"),
+        ],
+        ..Wrote::default()
+    };
+    assert_eq!(wrote.origin_of_workers(), (4, "default".into()));
+}
+
+#[test]
+fn the_file_is_the_one_that_was_named_last() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, workers) in [("config.toml", 1), ("variable.toml", 2), ("flag.toml", 3)] {
+        fs::write(folder.path().join(name), format!("server.workers = {workers}")).unwrap();
+    }
+    let nothing = Wrote::default();
+    let variable = Wrote { environment: &[("QUINTAIN_CONFIG", "variable.toml")], ..nothing };
+    let flag = Wrote { arguments: &["--config", "flag.toml"], ..nothing };
+    let both = Wrote { environment: variable.environment, ..flag };
+    let empty = Wrote { environment: &[("QUINTAIN_CONFIG", "")], ..nothing };
+    for (wrote, workers) in [(nothing, 1), (variable, 2), (flag, 3), (both, 3), (empty, 1)] {
+        assert_eq!(wrote.load_in(folder.path()).unwrap().plan.workers.count.get(), workers, "{wrote:?}");
+    }
+}
+
+#[test]
+fn a_file_that_was_named_must_be_readable() {
+    let missing = "missing.toml: cannot be read as configuration: No such file or directory (os error 2)";
+    let by_flag = Wrote { arguments: &["--config", "missing.toml"], ..Wrote::default() };
+    assert_eq!(by_flag.mistakes(), missing);
+    let by_variable = Wrote { environment: &[("QUINTAIN_CONFIG", "missing.toml")], ..Wrote::default() };
+    assert_eq!(by_variable.mistakes(), missing);
+    let endless = Wrote { arguments: &["--config", "/dev/zero"], ..Wrote::default() };
+    assert_eq!(endless.mistakes(), "/dev/zero: cannot be read as configuration: it is longer than 1 MiB");
+    let empty = Wrote { arguments: &["--config", "/dev/null"], config_toml: Some("broken"), ..Wrote::default() };
+    assert_eq!(empty.mistakes(), "");
+}
+
+#[test]
+fn only_a_folder_that_somebody_named_must_exist() {
+    let bundled = plan::Root::Bundled("fixtures".into());
+    let named = plan::Root::Folder("fixtures".into());
+    assert_eq!(Wrote::default().load().unwrap().plan.site.root, bundled);
+    assert_eq!(file("server.root = 'fixtures'").load().unwrap().plan.site.root, named);
+    let by_flag = Wrote { arguments: &["--root", "fixtures"], ..Wrote::default() };
+    assert_eq!(by_flag.load().unwrap().plan.site.root, named);
+}
+
+#[test]
+fn the_listing_has_every_setting_with_its_origin() {
+    let wrote = Wrote {
+        config_toml: Some("# two lines\n[limits]\nhead_bytes = 32768"),
+        environment: &[("QUINTAIN_HEADERS__EXTRA", "X-Run=7")],
+        arguments: &["--listen", "8080", "--set", "site.hidden=true"],
+    };
+    let listing = wrote.load().unwrap().listing();
+    let lines: Vec<_> = listing.lines().map(|line| line.split_once("  # ").unwrap()).collect();
+    assert_eq!(lines.iter().map(|(set, _)| set.split_once(" = ").unwrap().0).collect::<Vec<_>>(), Settings::KEYS);
+    let rows = [
+        ("server.listen = [\"0.0.0.0:8080\"]", "--listen"),
+        ("server.workers = \"auto\"", "default"),
+        ("limits.head_bytes = \"32k\"", "config.toml:3"),
+        ("site.hidden = true", "--set"),
+        ("headers.extra = { x-run = \"7\" }", "environment QUINTAIN_HEADERS__EXTRA"),
+    ];
+    for (set, origin) in rows {
+        assert!(lines.iter().any(|line| (line.0.trim_end(), line.1) == (set, origin)), "{set}\n{listing}");
+    }
+}
+
+#[test]
+fn the_listing_is_a_configuration_file_for_the_same() {
+    let first = Wrote {
+        arguments: &["--set", "headers.extra=X-Run=a\"b", "--set", "timeouts.header=1500ms"],
+        ..Wrote::default()
+    };
+    let first = first.load().unwrap();
+    let second = file(&first.listing()).load().unwrap();
+    assert_eq!(second.merged.settings, first.merged.settings);
+    assert_ne!(second.merged.settings, Settings::default());
+}

@@ -1,0 +1,292 @@
+//! Settings that are names: addresses, paths, words of a short list, header lines.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use http::{HeaderName, HeaderValue};
+use toml::{Table, Value};
+use tracing::level_filters::LevelFilter;
+
+use super::plan::{AccessFormat, AccessLog, Address, LogFormat};
+use super::written::{Choice, LIST_MAX, Written, digits, text};
+
+/// Longest path of a unix socket: `sun_path` in `unix(7)`, less the NUL at its end.
+const SOCKET_PATH_MAX: usize = 107;
+
+/// Longest name of a congestion control: `TCP_CA_NAME_MAX` of the kernel, less the NUL at its end.
+const CONGESTION_MAX: usize = 15;
+
+/// Longest name of a file: `NAME_MAX`.
+const FILE_NAME_MAX: usize = 255;
+
+impl Written for Address {
+    fn expected() -> String {
+        r#"an address such as "127.0.0.1:8080", "[::1]:8080", "8080" (on every IPv4 address) or "unix:/path""#.into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(port) => port_everywhere(&port.to_string()),
+            other => address(text(other)?),
+        }
+    }
+
+    fn write(&self) -> Value {
+        self.to_string().into()
+    }
+}
+
+fn address(text: &str) -> Option<Address> {
+    if let Some(path) = text.strip_prefix("unix:") {
+        return (1..=SOCKET_PATH_MAX).contains(&path.len()).then(|| Address::Unix(path.into()));
+    }
+    port_everywhere(text).or_else(|| text.parse().ok().map(Address::Tcp))
+}
+
+/// A port alone means every IPv4 address, as in nginx's `listen 8080`; `*:8080` and `:8080` are other servers' ways to say it.
+fn port_everywhere(text: &str) -> Option<Address> {
+    let port = text.strip_prefix("*:").or(text.strip_prefix(':')).unwrap_or(text);
+    let port = u16::try_from(digits(port)?).ok()?;
+    Some(Address::Tcp(SocketAddr::from((Ipv4Addr::UNSPECIFIED, port))))
+}
+
+impl Written for PathBuf {
+    fn expected() -> String {
+        "a path".into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        text(value).filter(|path| !path.is_empty()).map(PathBuf::from)
+    }
+
+    fn write(&self) -> Value {
+        // Paths come from text, so nothing is lost.
+        self.to_string_lossy().into_owned().into()
+    }
+}
+
+impl Written for AccessLog {
+    fn expected() -> String {
+        r#""off", "stdout", "stderr" or a path with a dot or slash in it"#.into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        match text(value)? {
+            "off" => Some(AccessLog::Off),
+            "stdout" => Some(AccessLog::Stdout),
+            "stderr" => Some(AccessLog::Stderr),
+            // A misspelt word must not become a file of that name.
+            path => path.contains(['.', '/']).then(|| AccessLog::File(path.into())),
+        }
+    }
+
+    fn write(&self) -> Value {
+        match self {
+            AccessLog::Off => "off".into(),
+            AccessLog::Stdout => "stdout".into(),
+            AccessLog::Stderr => "stderr".into(),
+            AccessLog::File(path) => path.write(),
+        }
+    }
+}
+
+impl Choice for LevelFilter {
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        ("off", LevelFilter::OFF),
+        ("error", LevelFilter::ERROR),
+        ("warn", LevelFilter::WARN),
+        ("info", LevelFilter::INFO),
+        ("debug", LevelFilter::DEBUG),
+        ("trace", LevelFilter::TRACE),
+    ];
+}
+
+impl Choice for LogFormat {
+    const CHOICES: &'static [(&'static str, Self)] = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
+}
+
+impl Choice for AccessFormat {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("combined", AccessFormat::Combined), ("json", AccessFormat::Json)];
+}
+
+/// The name of a file, without a folder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileName(pub String);
+
+impl Written for FileName {
+    fn expected() -> String {
+        "a file name without a slash".into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let name = text(value)?;
+        let usable = (1..=FILE_NAME_MAX).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
+        usable.then(|| FileName(name.into()))
+    }
+
+    fn write(&self) -> Value {
+        self.0.clone().into()
+    }
+}
+
+/// The name of a TCP congestion control. Whether the kernel has it shows when it is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Congestion(pub String);
+
+impl Written for Congestion {
+    fn expected() -> String {
+        r#"a name such as "cubic""#.into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let name = text(value)?;
+        let usable = (1..=CONGESTION_MAX).contains(&name.len())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        usable.then(|| Congestion(name.into()))
+    }
+
+    fn write(&self) -> Value {
+        self.0.clone().into()
+    }
+}
+
+impl Written for HeaderValue {
+    fn expected() -> String {
+        "a header value of visible ASCII".into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let text = text(value)?.trim();
+        let usable = !text.is_empty() && text.is_ascii();
+        usable.then(|| HeaderValue::from_str(text).ok()).flatten()
+    }
+
+    fn write(&self) -> Value {
+        header_text(self).into()
+    }
+}
+
+fn header_text(value: &HeaderValue) -> &str {
+    value.to_str().expect("it was read from text")
+}
+
+/// Header lines, each name at most once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeaderLines(pub Vec<(HeaderName, HeaderValue)>);
+
+impl Written for HeaderLines {
+    fn expected() -> String {
+        format!(
+            "at most {LIST_MAX} lines, each name once, as {{ X-Name = \"value\" }} or as text X-Name=value,X-Other=value"
+        )
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let written: Vec<(&str, Value)> = match value {
+            Value::Table(table) => table.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
+            Value::String(text) if text.is_empty() => vec![],
+            Value::String(text) => text.split(',').map(name_and_value).collect::<Option<_>>()?,
+            _ => return None,
+        };
+        let mut lines: Vec<(HeaderName, HeaderValue)> = Vec::new();
+        for (name, value) in written {
+            let name = HeaderName::from_bytes(name.trim().as_bytes()).ok()?;
+            if lines.len() == LIST_MAX || lines.iter().any(|(other, _)| *other == name) {
+                return None;
+            }
+            lines.push((name, HeaderValue::read(&value)?));
+        }
+        Some(HeaderLines(lines))
+    }
+
+    fn write(&self) -> Value {
+        let lines = self.0.iter().map(|(name, value)| (name.to_string(), header_text(value).into()));
+        Value::Table(lines.collect::<Table>())
+    }
+}
+
+fn name_and_value(line: &str) -> Option<(&str, Value)> {
+    line.split_once('=').map(|(name, value)| (name, value.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp(address: &str) -> Option<Address> {
+        Some(Address::Tcp(address.parse().unwrap()))
+    }
+
+    #[test]
+    fn addresses() {
+        let longest = format!("unix:/{}", "s".repeat(SOCKET_PATH_MAX - 1));
+        let rows = [
+            ("127.0.0.1:8080", tcp("127.0.0.1:8080")),
+            ("127.0.0.1:0", tcp("127.0.0.1:0")),
+            ("[::1]:8080", tcp("[::1]:8080")),
+            ("8080", tcp("0.0.0.0:8080")),
+            (":8080", tcp("0.0.0.0:8080")),
+            ("*:8080", tcp("0.0.0.0:8080")),
+            ("unix:/run/q.sock", Some(Address::Unix("/run/q.sock".into()))),
+            (&longest, Some(Address::Unix(longest["unix:".len()..].into()))),
+            (&format!("{longest}s"), None),
+            ("unix:", None),
+            ("*8080", None),
+            ("65536", None),
+            ("::1:8080", None),
+            ("127.0.0.1", None),
+            ("localhost:8080", None),
+            ("", None),
+        ];
+        for (written, address) in rows {
+            assert_eq!(Address::read(&written.into()), address, "{written:?}");
+        }
+        assert_eq!(Address::read(&8080.into()), tcp("0.0.0.0:8080"));
+        assert_eq!(Address::read(&(-1).into()), None);
+    }
+
+    #[test]
+    fn access_log_takes_words_and_paths() {
+        let rows = [
+            ("off", Some(AccessLog::Off)),
+            ("stdout", Some(AccessLog::Stdout)),
+            ("stderr", Some(AccessLog::Stderr)),
+            ("access.log", Some(AccessLog::File("access.log".into()))),
+            ("/dev/null", Some(AccessLog::File("/dev/null".into()))),
+            ("stdot", None),
+            ("on", None),
+            ("", None),
+        ];
+        for (written, access) in rows {
+            assert_eq!(AccessLog::read(&written.into()), access, "{written:?}");
+        }
+        assert_eq!(AccessLog::read(&true.into()), None);
+    }
+
+    #[test]
+    fn names_are_names() {
+        for wrong in ["", ".", "..", "a/b", "a\0b", &"n".repeat(256)] {
+            assert_eq!(FileName::read(&wrong.into()), None, "{wrong:?}");
+        }
+        for wrong in ["", "no spaces", "sixteen_letters_"] {
+            assert_eq!(Congestion::read(&wrong.into()), None, "{wrong:?}");
+        }
+        assert!(Congestion::read(&"fifteen_letters".into()).is_some());
+        assert_eq!(LogFormat::read(&"xml".into()), None);
+        assert_eq!(LogFormat::expected(), r#""text" or "json""#);
+        assert_eq!(LevelFilter::expected(), r#""off", "error", "warn", "info", "debug" or "trace""#);
+    }
+
+    #[test]
+    fn header_lines_in_a_table_and_in_a_text_are_the_same() {
+        let table = toml::toml! { X-Run = "7" X-Path = "a=b" };
+        let lines = HeaderLines::read(&Value::Table(table)).unwrap();
+        assert_eq!(HeaderLines::read(&"x-path=a=b, X-Run= 7 ".into()), Some(lines.clone()));
+        assert_eq!(HeaderLines::read(&lines.write()), Some(lines));
+        assert_eq!(HeaderLines::read(&"".into()), Some(HeaderLines(vec![])));
+        for wrong in ["X-Run", "X Run=7", "X-Run=", "X-Run=\u{e9}", "X-Run=a\nb", "X-Run=1,x-run=2"] {
+            assert_eq!(HeaderLines::read(&wrong.into()), None, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Everything that touches the process itself.
+
+pub mod limits;

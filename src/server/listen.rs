@@ -1,0 +1,242 @@
+//! Listening sockets, every option set explicitly beside its reason.
+
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{SocketAddr, TcpListener as ProbeListener};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use tokio::io::unix::AsyncFd;
+
+use crate::config::plan::{Address, ListenPlan};
+
+/// Why the server cannot listen: where, what the kernel said, and the way out.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}: {reason}")]
+pub struct ListenError {
+    address: String,
+    reason: String,
+}
+
+/// One bound address, with one listening socket for each worker.
+#[derive(Debug)]
+pub struct Bound {
+    /// Where clients reach it: a URL, or `unix:` and a path.
+    pub url: String,
+    /// One for each worker, in the order of the workers.
+    pub sockets: Vec<OwnedFd>,
+    /// Removes a unix socket's name when the server ends.
+    _name: Option<SocketName>,
+}
+
+/// Binds each address of the plan once for each of `workers`.
+pub fn bind(plan: &ListenPlan, workers: usize) -> Result<Vec<Bound>, ListenError> {
+    plan.addresses.iter().map(|address| bind_one(address, plan, workers)).collect()
+}
+
+/// Binds one address that only one thread serves (the admin listener).
+pub fn bind_single(address: &Address, backlog: u32) -> Result<Bound, ListenError> {
+    let plan = ListenPlan {
+        addresses: Vec::new(),
+        backlog,
+        nodelay: true,
+        defer_accept: None,
+        send_buffer_bytes: None,
+        congestion: None,
+    };
+    bind_one(address, &plan, 1)
+}
+
+fn bind_one(address: &Address, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
+    match address {
+        Address::Tcp(address) => bind_tcp(*address, plan, workers),
+        Address::Unix(path) => bind_unix(path, plan, workers),
+    }
+}
+
+// === TCP ===
+
+fn bind_tcp(address: SocketAddr, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
+    let explain = |error: io::Error| ListenError { address: address.to_string(), reason: tcp_reason(address, &error) };
+    refuse_taken_port(address).map_err(explain)?;
+    let first = tcp_listener(address, plan).map_err(explain)?;
+    // Port 0 lets the kernel choose; the other workers then join the port that the first one got.
+    let bound = first.local_addr().map_err(explain)?.as_socket().unwrap_or(address);
+    let mut sockets = vec![OwnedFd::from(first)];
+    for _ in 1..workers {
+        sockets.push(tcp_listener(bound, plan).map_err(explain)?.into());
+    }
+    Ok(Bound { url: format!("http://{bound}"), sockets, _name: None })
+}
+
+/// SO_REUSEPORT would let a second server of the same user share the port in silence, and each would see half of
+/// the load. A bind without it fails while anybody listens there. (std sets SO_REUSEADDR, so TIME_WAIT does not count.)
+fn refuse_taken_port(address: SocketAddr) -> io::Result<()> {
+    if address.port() == 0 {
+        return Ok(());
+    }
+    ProbeListener::bind(address).map(drop)
+}
+
+fn tcp_listener(address: SocketAddr, plan: &ListenPlan) -> io::Result<Socket> {
+    let ListenPlan { addresses: _, backlog, nodelay, defer_accept, send_buffer_bytes, congestion } = plan;
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+    // A restart must not wait for the last run's connections in TIME_WAIT.
+    socket.set_reuse_address(true)?;
+    // Each worker accepts from its own queue: no lock, no thundering herd.
+    socket.set_reuse_port(true)?;
+    if address.is_ipv6() {
+        // "[::]:80" and "0.0.0.0:80" can stand side by side, as in nginx (ipv6only=on).
+        socket.set_only_v6(true)?;
+    }
+    // All options below are inherited by accepted sockets: no system call per connection.
+    socket.set_tcp_nodelay(*nodelay)?;
+    if let Some(bytes) = send_buffer_bytes {
+        socket.set_send_buffer_size(*bytes as usize)?;
+    }
+    if let Some(name) = congestion {
+        socket.set_tcp_congestion(name.as_bytes()).map_err(|error| unknown_congestion(name, &error))?;
+    }
+    socket.bind(&address.into())?;
+    socket.listen(i32::try_from(*backlog).unwrap_or(i32::MAX))?;
+    if let Some(wait) = defer_accept {
+        set_defer_accept(&socket, *wait)?;
+    }
+    Ok(socket)
+}
+
+/// The kernel completes the handshake, but hands the connection over only with its first byte: the first `recv` then
+/// finds a request, and a short connection needs no epoll at all. A silent client is handed over when `wait` is over.
+fn set_defer_accept(socket: &Socket, wait: Duration) -> io::Result<()> {
+    let seconds = libc::c_int::try_from(wait.as_secs().max(1)).unwrap_or(libc::c_int::MAX);
+    // SAFETY: the descriptor is open for the whole call because `socket` is borrowed, and the option's value is a
+    // c_int that outlives the call, with its true size.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_DEFER_ACCEPT,
+            (&raw const seconds).cast(),
+            size_of_val(&seconds) as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+fn unknown_congestion(name: &str, error: &io::Error) -> io::Error {
+    io::Error::other(format!(
+        "congestion control \"{name}\" is not available ({error}); \
+         see net.ipv4.tcp_available_congestion_control, or set socket.congestion = \"system\""
+    ))
+}
+
+fn tcp_reason(address: SocketAddr, error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EADDRINUSE) => {
+            "the port is taken; stop the server that has it, or choose another with --listen".to_owned()
+        }
+        Some(libc::EACCES) => {
+            format!("no permission for port {}; choose one from 1024 on, or grant CAP_NET_BIND_SERVICE", address.port())
+        }
+        Some(libc::EADDRNOTAVAIL) => {
+            "this machine has no such address; use one that `ip address` shows, or 0.0.0.0 or [::] for all".to_owned()
+        }
+        Some(libc::EMFILE) => "out of descriptors; raise the limit with `ulimit -n`".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+// === Unix sockets ===
+
+/// The name of a unix socket in the file system, which outlives the socket unless somebody removes it.
+#[derive(Debug)]
+struct SocketName(PathBuf);
+
+impl Drop for SocketName {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.0) {
+            tracing::warn!("cannot remove the unix socket {}: {error}", self.0.display());
+        }
+    }
+}
+
+fn bind_unix(path: &Path, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
+    let url = format!("unix:{}", path.display());
+    let explain = |error: io::Error| ListenError { address: url.clone(), reason: unix_reason(&error) };
+    remove_stale(path).map_err(explain)?;
+    let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None).map_err(explain)?;
+    socket.bind(&SockAddr::unix(path).map_err(explain)?).map_err(explain)?;
+    let name = SocketName(path.to_owned());
+    if let Some(bytes) = plan.send_buffer_bytes {
+        socket.set_send_buffer_size(bytes as usize).map_err(explain)?;
+    }
+    socket.listen(i32::try_from(plan.backlog).unwrap_or(i32::MAX)).map_err(explain)?;
+    // There is no SO_REUSEPORT for unix sockets: the workers share one queue.
+    let shared = OwnedFd::from(socket);
+    let mut sockets = Vec::with_capacity(workers);
+    for _ in 1..workers {
+        sockets.push(shared.try_clone().map_err(explain)?);
+    }
+    sockets.push(shared);
+    Ok(Bound { url, sockets, _name: Some(name) })
+}
+
+/// A name that a dead server left behind would make each restart fail. It is removed only if it is a socket and
+/// nobody answers on it.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        Ok(found) if !found.file_type().is_socket() => Err(io::ErrorKind::AlreadyExists.into()),
+        Ok(_) => match UnixStream::connect(path) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
+            _ => Err(io::ErrorKind::AddrInUse.into()),
+        },
+    }
+}
+
+fn unix_reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "another server answers there; stop it or choose another path".to_owned(),
+        io::ErrorKind::AlreadyExists => {
+            "something that is not a socket has that name; choose another path or move it away".to_owned()
+        }
+        io::ErrorKind::NotFound => "its folder does not exist; create it first".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to create it there; choose another folder".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Makes a listener known to the runtime of this thread.
+pub fn register(listener: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` keeps its descriptor open until it is dropped, and the `AsyncFd` deregisters it before that.
+    Ok(unsafe { AsyncFd::register(listener) }?)
+}
+
+// === What a listener says of its queue ===
+
+/// Connections that the kernel has completed and nobody has accepted yet; `None` for a unix socket.
+///
+/// For a listening socket Linux reports the length of the accept queue as `tcpi_unacked` (tcp(7), `tcp_get_info`).
+pub fn waiting(socket: &OwnedFd) -> Option<u64> {
+    let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
+    let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: the descriptor is borrowed for the whole call; the kernel writes at most `length` bytes, which is the
+    // size of `info`.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    // SAFETY: all bytes were zeroed at creation, and every bit pattern is a valid `tcp_info`.
+    (result == 0).then(|| u64::from(unsafe { info.assume_init() }.tcpi_unacked))
+}

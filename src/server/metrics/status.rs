@@ -1,0 +1,160 @@
+//! The counters for people and scripts: one JSON object, which says what the server is as well.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{Elsewhere, Snapshot, present};
+
+/// What does not change while the server runs, and for how long it has run.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// The package's version.
+    pub version: &'static str,
+    /// Time since the start.
+    pub uptime: Duration,
+    /// Threads that serve.
+    pub workers: usize,
+    /// Addresses that are listened on, with the real ports.
+    pub listen: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Status<'a> {
+    version: &'a str,
+    uptime_seconds: u64,
+    workers: usize,
+    listen: &'a [String],
+    requests: Requests,
+    sent_bytes: u64,
+    connections: Connections,
+    accept_errors: AcceptErrors,
+    timeouts: Timeouts,
+    cache: Cache,
+    access_log: AccessLog,
+}
+
+#[derive(Serialize)]
+struct Requests {
+    #[serde(rename = "1xx")]
+    informational: u64,
+    #[serde(rename = "2xx")]
+    successful: u64,
+    #[serde(rename = "3xx")]
+    redirection: u64,
+    #[serde(rename = "4xx")]
+    client_error: u64,
+    #[serde(rename = "5xx")]
+    server_error: u64,
+}
+
+#[derive(Serialize)]
+struct Connections {
+    open: u64,
+    accepted: u64,
+    waiting: u64,
+    parked: u64,
+    parked_total: u64,
+    woken_total: u64,
+}
+
+#[derive(Serialize)]
+struct AcceptErrors {
+    connection: u64,
+    descriptors: u64,
+    memory: u64,
+    other: u64,
+}
+
+#[derive(Serialize)]
+struct Timeouts {
+    header: u64,
+    idle: u64,
+    write_stall: u64,
+    linger: u64,
+}
+
+#[derive(Serialize)]
+struct Cache {
+    hits: u64,
+    misses: u64,
+}
+
+#[derive(Serialize)]
+struct AccessLog {
+    dropped: u64,
+    lost: u64,
+}
+
+/// The body of `/status`.
+pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
+    let About { version, uptime, workers, listen } = about;
+    let Snapshot {
+        requests: [informational, successful, redirection, client_error, server_error],
+        sent_bytes,
+        accepted,
+        closed,
+        parked,
+        woken,
+        accept_errors: [connection, descriptors, memory, other],
+        timeouts: [header, idle, write_stall, linger],
+        access_log_dropped,
+        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost },
+    } = snapshot.clone();
+    let status = Status {
+        version,
+        uptime_seconds: uptime.as_secs(),
+        workers: *workers,
+        listen,
+        requests: Requests { informational, successful, redirection, client_error, server_error },
+        sent_bytes,
+        connections: Connections {
+            open: present(accepted, closed),
+            accepted,
+            waiting: connections_waiting,
+            parked: present(parked, woken),
+            parked_total: parked,
+            woken_total: woken,
+        },
+        accept_errors: AcceptErrors { connection, descriptors, memory, other },
+        timeouts: Timeouts { header, idle, write_stall, linger },
+        cache: Cache { hits: cache_hits, misses: cache_misses },
+        access_log: AccessLog { dropped: access_log_dropped, lost: access_log_lost },
+    };
+    serde_json::to_string(&status).expect("numbers and strings under string keys are always JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::tests::distinct;
+    use super::*;
+
+    #[test]
+    fn every_figure_has_its_place() {
+        let about = About {
+            version: "1.2.3",
+            uptime: Duration::from_millis(61_900),
+            workers: 2,
+            listen: vec!["127.0.0.1:8080".into(), "unix:/run/\"q\".sock".into()],
+        };
+        let status: Value = serde_json::from_str(&to_json(&about, &distinct())).unwrap();
+        let expected = json!({
+            "version": "1.2.3",
+            "uptime_seconds": 61,
+            "workers": 2,
+            "listen": ["127.0.0.1:8080", "unix:/run/\"q\".sock"],
+            "requests": {"1xx": 11, "2xx": 12, "3xx": 13, "4xx": 14, "5xx": 15},
+            "sent_bytes": 1_000_001,
+            "connections": {
+                "open": 700, "accepted": 900, "waiting": 51, "parked": 500, "parked_total": 800, "woken_total": 300,
+            },
+            "accept_errors": {"connection": 21, "descriptors": 22, "memory": 23, "other": 24},
+            "timeouts": {"header": 31, "idle": 32, "write_stall": 33, "linger": 34},
+            "cache": {"hits": 52, "misses": 53},
+            "access_log": {"dropped": 41, "lost": 54},
+        });
+        assert_eq!(status, expected);
+    }
+}

@@ -1,0 +1,181 @@
+//! The target: bytes on sockets. Bind, serve, drain.
+//!
+//! A worker is one thread with its own listeners, site, counters and connections; nothing on the path of a request is
+//! shared between two of them. The main thread keeps the clock, the deadlines, the signals and the admin listener.
+
+pub mod access_log;
+mod admin;
+mod admission;
+mod body;
+mod connection;
+mod control;
+mod deadlines;
+mod listen;
+pub mod metrics;
+mod model;
+mod refusal;
+pub mod request;
+mod sendfile;
+mod service;
+mod transport;
+mod wire;
+mod worker;
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use self::admission::Admission;
+use self::control::Control;
+use self::listen::{Bound, ListenError};
+use self::worker::Worker;
+use crate::config::plan::{AdminPlan, LogPlan, Root, ServePlan, WorkersPlan};
+use crate::fixtures;
+use crate::process::limits::{self, TooFewDescriptors};
+use crate::site::{Site, SiteError};
+
+/// Why the server did not start, or ended badly. Each message names the way out.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// Not one connection would fit.
+    #[error(transparent)]
+    Descriptors(#[from] TooFewDescriptors),
+    /// An address cannot be had.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The folder cannot be served.
+    #[error(transparent)]
+    Site(#[from] SiteError),
+    /// There is no folder, and no place for the bundled documents.
+    #[error("cannot make the bundled documents in a temporary folder: {0}; name a folder with --root")]
+    Bundled(io::Error),
+    /// The access log's destination cannot be opened.
+    #[error("cannot write the access log: {0}; choose another place with --access-log")]
+    AccessLog(io::Error),
+    /// The system refuses a thread.
+    #[error("cannot start a thread: {0}; lower server.workers or raise the limit with `ulimit -u`")]
+    Thread(io::Error),
+    /// The system refuses an epoll set or a signal handler.
+    #[error("cannot set up the event loop: {0}")]
+    Runtime(io::Error),
+    /// A worker ended while nobody had asked it to.
+    #[error("a worker thread ended before its time; this is a defect, please report it with the lines above")]
+    Worker,
+}
+
+/// Serves until SIGTERM or SIGINT, then drains.
+pub fn run(plan: ServePlan) -> Result<(), ServerError> {
+    let ServePlan { listen, workers, site, connection, head, deadlines, log, admin } = plan;
+    let available = limits::raise();
+    let reserve = limits::reserve(workers.count.get(), listen.addresses.len());
+    let room = limits::room_for_connections(available, reserve)?;
+    let shares = shares(&workers, room);
+
+    let folder = Folder::find(&site.root)?;
+    let LogPlan { level: _, format: _, access, access_format } = log;
+    let (log_handle, log_writer) = access_log::start(&access, access_format).map_err(ServerError::AccessLog)?.unzip();
+    let mut bound = listen::bind(&listen, shares.len())?;
+    let admin = bind_admin(&admin)?;
+
+    let mut team = Vec::with_capacity(shares.len());
+    for share in shares {
+        let site = Site::open(folder.path(), &site)?;
+        let admission = Admission::new(share);
+        team.push(Arc::new(Worker::new(site, admission, connection.clone(), head.clone(), log_handle.clone())));
+    }
+    let stop = CancellationToken::new();
+    let control = Control::new(team.clone(), &deadlines, &bound, admin, stop.clone()).map_err(ServerError::Runtime)?;
+    let threads = start_workers(&team, &mut bound, &stop)?;
+    for address in &bound {
+        tracing::info!(workers = team.len(), root = %folder.path().display(), "listening on {}", address.url);
+    }
+    let outcome = control.run(threads);
+    if let Some(writer) = log_writer
+        && !writer.stop(LOG_PATIENCE)
+    {
+        tracing::warn!("the access log does not take its last lines; they are lost");
+    }
+    outcome
+}
+
+/// How long the access log's destination may take to write its last lines.
+const LOG_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Splits `max_connections` over the workers, as exactly as whole numbers allow.
+fn shares(plan: &WorkersPlan, room: usize) -> Vec<usize> {
+    let WorkersPlan { count, max_connections } = plan;
+    let count = count.get();
+    let most = max_connections.map_or(room.max(count), NonZeroUsize::get);
+    if most > room {
+        tracing::warn!(
+            "max_connections is {most}, but the descriptor limit leaves room for {room}; the others will wait. \
+             Raise it with `ulimit -n`"
+        );
+    }
+    (0..count).map(|index| most / count + usize::from(index < most % count)).collect()
+}
+
+fn bind_admin(plan: &AdminPlan) -> Result<Option<Bound>, ServerError> {
+    let AdminPlan { listen } = plan;
+    const BACKLOG: u32 = 64;
+    match listen {
+        None => Ok(None),
+        Some(address) => {
+            let bound = listen::bind_single(address, BACKLOG)?;
+            tracing::info!("admin on {}", bound.url);
+            Ok(Some(bound))
+        }
+    }
+}
+
+fn start_workers(
+    team: &[Arc<Worker>],
+    bound: &mut [Bound],
+    stop: &CancellationToken,
+) -> Result<Vec<JoinHandle<io::Result<()>>>, ServerError> {
+    let mut threads = Vec::with_capacity(team.len());
+    // From the back, so that each worker takes the last socket of each address that is left.
+    for (index, worker) in team.iter().enumerate().rev() {
+        let listeners = bound.iter_mut().filter_map(|address| address.sockets.pop()).collect();
+        let thread = model::event_loop::start(index, Arc::clone(worker), listeners, stop.clone());
+        threads.push(thread.map_err(ServerError::Thread)?);
+    }
+    Ok(threads)
+}
+
+/// The folder that is served; a temporary one ends with the server.
+enum Folder {
+    Named(PathBuf),
+    Temporary(TempDir),
+}
+
+impl Folder {
+    fn find(root: &Root) -> Result<Self, ServerError> {
+        match root {
+            Root::Folder(path) => Ok(Self::Named(path.clone())),
+            Root::Bundled(path) if path.is_dir() => Ok(Self::Named(path.clone())),
+            Root::Bundled(path) => {
+                let folder = fixtures::bundled().map_err(ServerError::Bundled)?;
+                tracing::info!(
+                    "there is no folder {}: serving the bundled documents from {}",
+                    path.display(),
+                    folder.path().display()
+                );
+                Ok(Self::Temporary(folder))
+            }
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Named(path) => path,
+            Self::Temporary(folder) => folder.path(),
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! From an answer to a hyper response: the only place that knows status codes and header names.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+
+use super::access_log::Pending;
+use super::body::{Body, Piece};
+use super::deadlines::Phase;
+use super::request::{self, Malformed};
+use super::wire::Wire;
+use super::worker::Worker;
+use crate::site::{Answer, Content, Document};
+
+/// Answers the requests of one connection.
+#[derive(Debug)]
+pub struct Service {
+    worker: Arc<Worker>,
+    wire: Arc<Wire>,
+    served: Cell<usize>,
+}
+
+impl Service {
+    /// The service of a new connection.
+    pub fn new(worker: Arc<Worker>, wire: Arc<Wire>) -> Self {
+        Self { worker, wire, served: Cell::new(0) }
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for Service {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Ready<Result<Response<Body>, Infallible>>;
+
+    /// Everything happens here and now, and the request is dropped before the answer goes out: hyper can then use its
+    /// read buffer again, and the answer reuses the request's header map. A keep-alive GET allocates nothing.
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let (parts, incoming) = request.into_parts();
+        self.wire.pulse.enter(Phase::Answer, self.worker.tick());
+        let has_body = !http_body::Body::is_end_stream(&incoming);
+        let rendered = match request::facts(&parts, self.worker.limits.target_bytes) {
+            Ok(facts) => Rendered::of(self.worker.site.decide(&facts, self.worker.now())),
+            Err(malformed) => Rendered::refusal(malformed),
+        };
+        let is_last = has_body || rendered.ends_connection() || self.is_last_request();
+        if has_body {
+            self.wire.leave_body_unread();
+        }
+        let is_head = parts.method == Method::HEAD;
+        let status = rendered.status.as_u16();
+        if self.worker.log.is_some() {
+            self.worker.finish_log(&self.wire);
+            let body_bytes = if is_head { 0 } else { rendered.body.length() };
+            *self.wire.log() = Some(Box::new(Pending::new(&self.wire.socket, &parts, status, body_bytes)));
+        }
+        self.worker.counters.request(status);
+        let mut headers = parts.headers;
+        headers.clear();
+        ready(Ok(self.respond(rendered, headers, is_head, is_last)))
+    }
+}
+
+impl Service {
+    fn is_last_request(&self) -> bool {
+        let served = self.served.get() + 1;
+        self.served.set(served);
+        self.worker.is_draining() || self.worker.limits.max_requests.is_some_and(|most| served >= most.get())
+    }
+
+    fn respond(&self, rendered: Rendered, mut headers: HeaderMap, is_head: bool, is_last: bool) -> Response<Body> {
+        let Rendered { status, kind, body } = rendered;
+        let plan = &self.worker.head;
+        if let Some(server) = &plan.server {
+            headers.insert(header::SERVER, server.clone());
+        }
+        kind.write(&mut headers, plan.cache_control.as_ref());
+        for (name, value) in &plan.extra {
+            headers.append(name, value.clone());
+        }
+        if is_last {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        let body = if is_head {
+            // hyper writes the length of a body that it is given; a HEAD answer has one without a body (RFC 9110
+            // section 9.3.2), so it stands in the head explicitly.
+            if may_have_length(status) {
+                headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.length()));
+            }
+            Body::Empty
+        } else {
+            body
+        };
+        self.wire.send_from(open_file(&body));
+        self.wire.set_multipart(matches!(body, Body::Many { .. }));
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        response
+    }
+}
+
+/// RFC 9110 section 8.6: no Content-Length in 204; in 304 it would have to be the length of the 200.
+fn may_have_length(status: StatusCode) -> bool {
+    status != StatusCode::NO_CONTENT && status != StatusCode::NOT_MODIFIED
+}
+
+fn open_file(body: &Body) -> Option<Arc<Document>> {
+    let document = match body {
+        Body::Empty | Body::One(Piece::Bytes(_)) => return None,
+        Body::One(Piece::Range(document, _)) => document,
+        Body::Many { pieces, .. } => pieces.iter().find_map(|piece| match piece {
+            Piece::Range(document, _) => Some(document),
+            Piece::Bytes(_) => None,
+        })?,
+    };
+    matches!(document.content, Content::Open(_)).then(|| Arc::clone(document))
+}
+
+// === Rendered ===
+
+/// An answer with its status, its own header lines and its body.
+struct Rendered {
+    status: StatusCode,
+    kind: Kind,
+    body: Body,
+}
+
+/// The header lines that an answer has of its own.
+enum Kind {
+    Document(Arc<Document>, Option<HeaderValue>),
+    Multipart(Arc<Document>, HeaderValue),
+    NotModified(Arc<Document>),
+    Allow { with_type: bool },
+    Moved(HeaderValue),
+    Unsatisfiable(HeaderValue),
+    RetryLater,
+    Html,
+    Text,
+}
+
+impl Rendered {
+    fn of(answer: Answer) -> Self {
+        match answer {
+            Answer::Whole(document) => {
+                let body = Body::range(Arc::clone(&document), 0..document.length);
+                Self { status: StatusCode::OK, kind: Kind::Document(document, None), body }
+            }
+            Answer::Part(document, range) => {
+                let content_range = content_range(&range, document.length);
+                let body = Body::range(Arc::clone(&document), range);
+                Self { status: StatusCode::PARTIAL_CONTENT, kind: Kind::Document(document, Some(content_range)), body }
+            }
+            Answer::Parts(document, ranges) => multipart(document, ranges),
+            Answer::NotModified(document) => {
+                Self { status: StatusCode::NOT_MODIFIED, kind: Kind::NotModified(document), body: Body::Empty }
+            }
+            Answer::Listing(html) => Self { status: StatusCode::OK, kind: Kind::Html, body: Body::bytes(html) },
+            Answer::Options => {
+                Self { status: StatusCode::NO_CONTENT, kind: Kind::Allow { with_type: false }, body: Body::Empty }
+            }
+            Answer::Redirect(location) => Self::text(StatusCode::MOVED_PERMANENTLY, Kind::Moved(location)),
+            Answer::MethodNotAllowed => Self::text(StatusCode::METHOD_NOT_ALLOWED, Kind::Allow { with_type: true }),
+            Answer::RangeNotSatisfiable { length } => {
+                let value = HeaderValue::try_from(format!("bytes */{length}"));
+                let kind = value.map_or(Kind::Text, Kind::Unsatisfiable);
+                Self::text(StatusCode::RANGE_NOT_SATISFIABLE, kind)
+            }
+            Answer::Unavailable => Self::text(StatusCode::SERVICE_UNAVAILABLE, Kind::RetryLater),
+            Answer::PreconditionFailed => Self::text(StatusCode::PRECONDITION_FAILED, Kind::Text),
+            Answer::BadRequest(why) => Self::bad_request(why),
+            Answer::Forbidden => Self::text(StatusCode::FORBIDDEN, Kind::Text),
+            Answer::NotFound => Self::text(StatusCode::NOT_FOUND, Kind::Text),
+            Answer::Failed => Self::text(StatusCode::INTERNAL_SERVER_ERROR, Kind::Text),
+        }
+    }
+
+    fn refusal(malformed: Malformed) -> Self {
+        match malformed {
+            Malformed::Host => Self::bad_request("exactly one Host line with a valid host is needed"),
+            Malformed::Target => Self::bad_request("the target is not a path"),
+            Malformed::TargetTooLong => Self::text(StatusCode::URI_TOO_LONG, Kind::Text),
+        }
+    }
+
+    fn bad_request(why: &str) -> Self {
+        let body = Bytes::from(format!("400 Bad Request: {why}\n"));
+        Self { status: StatusCode::BAD_REQUEST, kind: Kind::Text, body: Body::bytes(body) }
+    }
+
+    /// An answer whose body is its status in words.
+    fn text(status: StatusCode, kind: Kind) -> Self {
+        let reason = status.canonical_reason().unwrap_or_default();
+        Self { status, kind, body: Body::bytes(Bytes::from(format!("{} {reason}\n", status.as_u16()))) }
+    }
+
+    /// After 400 and 414 nobody knows where the next request begins (RFC 9112 section 2.2 and 9.6).
+    fn ends_connection(&self) -> bool {
+        matches!(self.status, StatusCode::BAD_REQUEST | StatusCode::URI_TOO_LONG)
+    }
+}
+
+impl Kind {
+    fn write(&self, headers: &mut HeaderMap, cache_control: Option<&HeaderValue>) {
+        match self {
+            Self::Document(document, range) => {
+                headers.insert(header::CONTENT_TYPE, document.content_type.clone());
+                write_encoding(document, headers);
+                write_validators(document, headers, cache_control);
+                headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+                if let Some(range) = range {
+                    headers.insert(header::CONTENT_RANGE, range.clone());
+                }
+                write_nosniff(headers);
+            }
+            Self::Multipart(document, content_type) => {
+                headers.insert(header::CONTENT_TYPE, content_type.clone());
+                write_encoding(document, headers);
+                write_validators(document, headers, cache_control);
+                headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+                write_nosniff(headers);
+            }
+            Self::NotModified(document) => write_validators(document, headers, cache_control),
+            Self::Allow { with_type } => {
+                headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+                if *with_type {
+                    write_text(headers);
+                }
+            }
+            Self::Moved(location) => {
+                headers.insert(header::LOCATION, location.clone());
+                write_text(headers);
+            }
+            Self::Unsatisfiable(range) => {
+                headers.insert(header::CONTENT_RANGE, range.clone());
+                write_text(headers);
+            }
+            Self::RetryLater => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+                write_text(headers);
+            }
+            Self::Html => {
+                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+                write_nosniff(headers);
+            }
+            Self::Text => write_text(headers),
+        }
+    }
+}
+
+/// What RFC 9110 section 15.4.5 wants in a 304, and a 200 as well.
+fn write_validators(document: &Document, headers: &mut HeaderMap, cache_control: Option<&HeaderValue>) {
+    if let Some(last_modified) = &document.last_modified {
+        headers.insert(header::LAST_MODIFIED, last_modified.clone());
+    }
+    headers.insert(header::ETAG, document.etag.clone());
+    if document.varies {
+        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    if let Some(cache_control) = cache_control {
+        headers.insert(header::CACHE_CONTROL, cache_control.clone());
+    }
+}
+
+fn write_encoding(document: &Document, headers: &mut HeaderMap) {
+    if let Some(encoding) = &document.content_encoding {
+        headers.insert(header::CONTENT_ENCODING, encoding.clone());
+    }
+}
+
+fn write_text(headers: &mut HeaderMap) {
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    write_nosniff(headers);
+}
+
+fn write_nosniff(headers: &mut HeaderMap) {
+    const NOSNIFF: HeaderName = header::X_CONTENT_TYPE_OPTIONS;
+    headers.insert(NOSNIFF, HeaderValue::from_static("nosniff"));
+}
+
+// === Ranges ===
+
+fn content_range(range: &Range<u64>, length: u64) -> HeaderValue {
+    let value = format!("bytes {}-{}/{length}", range.start, range.end - 1);
+    HeaderValue::try_from(value).unwrap_or(HeaderValue::from_static("bytes */*"))
+}
+
+/// A multipart/byteranges body (RFC 9110 section 14.6). The boundary is the document's validator: it cannot stand in
+/// the document by accident any more than a random one, and the same request gets the same bytes.
+fn multipart(document: Arc<Document>, ranges: Vec<Range<u64>>) -> Rendered {
+    let tag = document.etag.to_str().unwrap_or_default().trim_matches('"');
+    let boundary = format!("quintain-{tag}");
+    let content_type = document.content_type.to_str().unwrap_or("application/octet-stream");
+    let mut pieces = VecDeque::with_capacity(2 * ranges.len() + 1);
+    for (index, range) in ranges.into_iter().enumerate() {
+        let before = if index == 0 { "" } else { "\r\n" };
+        let (first, last, length) = (range.start, range.end - 1, document.length);
+        let part = format!(
+            "{before}--{boundary}\r\nContent-Type: {content_type}\r\nContent-Range: bytes {first}-{last}/{length}\r\n\r\n"
+        );
+        pieces.push_back(Piece::Bytes(Bytes::from(part)));
+        pieces.push_back(Piece::Range(Arc::clone(&document), range));
+    }
+    pieces.push_back(Piece::Bytes(Bytes::from(format!("\r\n--{boundary}--\r\n"))));
+    let value = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}"))
+        .unwrap_or(HeaderValue::from_static("multipart/byteranges"));
+    Rendered { status: StatusCode::PARTIAL_CONTENT, kind: Kind::Multipart(document, value), body: Body::many(pieces) }
+}
