@@ -77,7 +77,12 @@ fn the_admin_listener_is_healthy_and_knows_nothing_else() {
     let mut admin = Client::connect(server.admin());
     let health = admin.get("/healthz");
     assert_eq!((health.status, health.text().trim()), (200, "ok"));
-    assert!(admin.get("/metrics").header("content-type").is_some_and(|value| value.starts_with("text/plain; version=0.0.4")));
+    assert!(
+        admin
+            .get("/metrics")
+            .header("content-type")
+            .is_some_and(|value| value.starts_with("text/plain; version=0.0.4"))
+    );
     // The site is not served there, and the figures are not served on the site.
     assert_eq!(admin.get("/ten.txt").status, 404);
     assert_eq!(server.get("/metrics").status, 404);

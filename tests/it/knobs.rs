@@ -22,7 +22,9 @@ fn every_setting_has_a_test() {
     let config: toml::Table = fs::read_to_string(path).expect("config.toml").parse().expect("TOML");
     let settings: BTreeSet<_> = config
         .iter()
-        .flat_map(|(section, keys)| keys.as_table().expect("a section").keys().map(move |key| format!("{section}_{key}")))
+        .flat_map(|(section, keys)| {
+            keys.as_table().expect("a section").keys().map(move |key| format!("{section}_{key}"))
+        })
         .collect();
     assert!(settings.len() > 20, "{settings:?}");
     let source = include_str!("knobs.rs");
@@ -354,7 +356,8 @@ fn site_listing() {
 fn site_precompressed() {
     let site = Site::full();
     for (value, encoding) in [("false", None), ("true", Some("gzip"))] {
-        let answer = with(&site, "site.precompressed", value).client().get_with("/page.html", "Accept-Encoding: gzip\r\n");
+        let answer =
+            with(&site, "site.precompressed", value).client().get_with("/page.html", "Accept-Encoding: gzip\r\n");
         assert_eq!(answer.header("content-encoding"), encoding);
     }
 }
@@ -375,7 +378,9 @@ fn headers_server() {
     for (value, line) in [("", None), ("Apache-Coyote/1.1", Some("Apache-Coyote/1.1"))] {
         let server = with(&site, "headers.server", value);
         // The last is refused before it is a request, by other code.
-        for request in ["GET /ten.txt HTTP/1.1\r\nHost: t\r\n\r\n", "GET /missing HTTP/1.1\r\nHost: t\r\n\r\n", "x\r\n\r\n"] {
+        for request in
+            ["GET /ten.txt HTTP/1.1\r\nHost: t\r\n\r\n", "GET /missing HTTP/1.1\r\nHost: t\r\n\r\n", "x\r\n\r\n"]
+        {
             let mut client = server.client();
             client.send(request);
             assert_eq!(client.answer().expect("an answer").header("server"), line, "{request}");

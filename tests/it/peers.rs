@@ -10,8 +10,14 @@ use std::process::{Command, Output};
 use crate::harness::{Launch, Server, Site, TEN, machine_to_myself};
 
 /// The documents in `fixtures`, and how often each is asked for; the last is 7.5 MB long.
-const DOCUMENTS: [(&str, u32); 6] =
-    [("1k.html", 1000), ("10k.html", 1000), ("30k.html", 1000), ("100k.html", 1000), ("300k.html", 1000), ("7.5m.html", 100)];
+const DOCUMENTS: [(&str, u32); 6] = [
+    ("1k.html", 1000),
+    ("10k.html", 1000),
+    ("30k.html", 1000),
+    ("100k.html", 1000),
+    ("300k.html", 1000),
+    ("7.5m.html", 100),
+];
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")

@@ -93,7 +93,8 @@ fn check_prints_what_counts_and_where_it_comes_from() {
         .expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
-    let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {text}"));
+    let line =
+        |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{start}: {text}"));
     assert!(line("server.workers = 3").contains("bench.toml:2"), "{text}");
     assert!(line("site.index = \"home.html\"").contains("QUINTAIN_SITE__INDEX"), "{text}");
     assert!(line("keep_alive.max_requests = 7").contains("--set"), "{text}");

@@ -11,5 +11,5 @@ pub use client::{Broken, Client, Endpoint, PATIENCE};
 pub use gate::{machine_to_myself, raise_descriptor_limit};
 pub use metrics::Metrics;
 pub use response::{Response, printable};
-pub use server::{Ended, Launch, Server};
-pub use site::{SECRET, Site, TEN, http_date};
+pub use server::{Launch, Server};
+pub use site::{SECRET, Site, TEN};

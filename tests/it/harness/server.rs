@@ -242,11 +242,6 @@ impl Server {
         self.child.id()
     }
 
-    /// Descriptors that the process has open.
-    pub fn open_descriptors(&self) -> usize {
-        std::fs::read_dir(format!("/proc/{}/fd", self.id())).expect("the server runs").count()
-    }
-
     /// Waits until the log has a line with `text`.
     #[track_caller]
     pub fn wait_for_log(&self, text: &str) {

@@ -100,8 +100,21 @@ impl Site {
         self.write("thousand.txt", thousand);
         self.write("big.bin", (0..300_000u32).map(|n| (n % 251) as u8).collect::<Vec<_>>());
         for name in [
-            "style.css", "app.js", "module.mjs", "data.json", "image.png", "image.svg", "font.woff2", "code.wasm",
-            "paper.pdf", "feed.xml", "README", "thing.unheard-of", "UPPER.HTML", "photo.jpeg", "archive.tar.gz",
+            "style.css",
+            "app.js",
+            "module.mjs",
+            "data.json",
+            "image.png",
+            "image.svg",
+            "font.woff2",
+            "code.wasm",
+            "paper.pdf",
+            "feed.xml",
+            "README",
+            "thing.unheard-of",
+            "UPPER.HTML",
+            "photo.jpeg",
+            "archive.tar.gz",
         ] {
             self.write(name, format!("content of {name}\n"));
         }
@@ -109,8 +122,23 @@ impl Site {
 
     fn write_names(&self) {
         for name in [
-            "A.txt", "é.txt", "日本.txt", "a b.txt", "a+b.txt", "a%62c.txt", "quo\"te.txt", "new\nline.txt", "semi;colon.txt",
-            "back\\slash.txt", "tilde~.txt", "colon:.txt", "a&b.txt", "what?.txt", "hash#.txt", "...", "..dots",
+            "A.txt",
+            "é.txt",
+            "日本.txt",
+            "a b.txt",
+            "a+b.txt",
+            "a%62c.txt",
+            "quo\"te.txt",
+            "new\nline.txt",
+            "semi;colon.txt",
+            "back\\slash.txt",
+            "tilde~.txt",
+            "colon:.txt",
+            "a&b.txt",
+            "what?.txt",
+            "hash#.txt",
+            "...",
+            "..dots",
         ] {
             self.write(name, format!("file {name:?}"));
         }
@@ -207,9 +235,4 @@ impl Drop for Site {
         // Otherwise the folder cannot be emptied by an ordinary user.
         let _ = fs::set_permissions(self.path("private"), fs::Permissions::from_mode(0o700));
     }
-}
-
-/// A time as HTTP writes it.
-pub fn http_date(time: SystemTime) -> String {
-    httpdate::fmt_http_date(time)
 }

@@ -18,6 +18,7 @@ pub fn answer(response: &Response, expect: &Expect, head_only: bool, old_version
     body(response, expect, &mut differences);
     framing(response, head_only, &mut differences);
     persistence(response, expect.connection, old_version, &mut differences);
+    version(response, old_version, &mut differences);
     common_lines(response, &mut differences);
     differences
 }
@@ -100,11 +101,15 @@ fn persistence(response: &Response, afterwards: Afterwards, old_version: bool, d
     }
 }
 
-fn common_lines(response: &Response, differences: &mut Vec<String>) {
-    // hyper answers with its own version; RFC 9110 section 6.2 wants the highest that the server conforms to.
-    if response.version != "HTTP/1.1" {
+/// RFC 9110 section 2.5 has a server answer with its own version; the client's own, if it is lower, is as good.
+fn version(response: &Response, old_version: bool, differences: &mut Vec<String>) {
+    let fits = response.version == "HTTP/1.1" || (old_version && response.version == "HTTP/1.0");
+    if !fits {
         differences.push(format!("the version is {}", response.version));
     }
+}
+
+fn common_lines(response: &Response, differences: &mut Vec<String>) {
     let date = response.all("date").next().and_then(|date| httpdate::parse_http_date(date).ok());
     let fresh = date.and_then(|date| SystemTime::now().duration_since(date).ok());
     // A cached Date line may be behind, and both clocks are one; a minute leaves room for a machine that was asleep.
@@ -120,7 +125,8 @@ fn common_lines(response: &Response, differences: &mut Vec<String>) {
 /// Takes a multipart/byteranges body apart: Content-Range and content of each part (RFC 9110 section 14.6).
 fn parts(response: &Response) -> Result<Vec<(String, String)>, String> {
     let content_type = response.all("content-type").next().ok_or("no Content-Type")?;
-    let boundary = content_type.strip_prefix("multipart/byteranges; boundary=").ok_or_else(|| content_type.to_owned())?;
+    let boundary =
+        content_type.strip_prefix("multipart/byteranges; boundary=").ok_or_else(|| content_type.to_owned())?;
     let text = std::str::from_utf8(&response.body).map_err(|_| "the body is not UTF-8")?;
     // RFC 2046 section 5.1.1: the line break before a delimiter belongs to it; the first may come without.
     let text = format!("\r\n{}", text.strip_prefix("\r\n").unwrap_or(text));

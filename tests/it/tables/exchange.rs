@@ -58,7 +58,8 @@ impl Exchange {
     }
 
     fn read(&mut self, request: &str, expect: &Expect) -> Option<Response> {
-        let head_only = expect.head || request.trim_start_matches("\r\n").starts_with("HEAD ");
+        let begins_with_head = request.trim_start_matches("\r\n").starts_with("HEAD ");
+        let head_only = expect.head.unwrap_or(begins_with_head);
         let answer = if head_only { self.client.answer_to_head() } else { self.client.answer() };
         match answer {
             Ok(response) => {
@@ -121,18 +122,25 @@ fn mirror(server: &Server, request: &str, get: &Response) -> Option<String> {
             let end = if get.says_close() { client.end() } else { Ok(()) };
             end.err()
         }
-        Ok(head) => Some(format!("GET was answered with {:?}\n    and HEAD with {head:?}", Response { body: vec![], ..get.clone() })),
+        Ok(head) => Some(format!(
+            "GET was answered with {:?}\n    and HEAD with {head:?}",
+            Response { body: vec![], ..get.clone() }
+        )),
     };
     difference.map(|difference| format!("  sent: {}\n  differs: {difference}", printable(request.as_bytes())))
 }
 
+/// The header lines without the time, in an order of their own: that of lines with different names means nothing.
 fn timeless(response: &Response) -> Vec<&(String, String)> {
-    response.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("date")).collect()
+    let mut lines: Vec<_> = response.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("date")).collect();
+    lines.sort();
+    lines
 }
 
 /// Replaces `{etag}`, `{etag:gzip}` (the validator of that encoding) and `{last-modified}` by the server's own.
 fn resolve(server: &Server, row: &Row, mut step: Step) -> Step {
-    let target = row.validators_of.clone().or_else(|| step.send.split(' ').nth(1).map(str::to_owned)).unwrap_or_default();
+    let target =
+        row.validators_of.clone().or_else(|| step.send.split(' ').nth(1).map(str::to_owned)).unwrap_or_default();
     let resolve = |text: &str| {
         let mut text = text.to_owned();
         for (placeholder, header, encoding) in [

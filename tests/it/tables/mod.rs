@@ -88,7 +88,8 @@ fn run(table: &str) {
             for row in rows {
                 for failure in exchange::run(&server, &row) {
                     failures += 1;
-                    writeln!(report, "\n{table}.toml, {:?}, shape {shape:?}\n{failure}", row.name).expect("a String grows");
+                    writeln!(report, "\n{table}.toml, {:?}, shape {shape:?}\n{failure}", row.name)
+                        .expect("a String grows");
                 }
             }
         }

@@ -59,9 +59,9 @@ pub struct Expect {
     /// The parts of a multipart body: Content-Range and content of each.
     #[serde(default)]
     pub parts: Option<Vec<(String, String)>>,
-    /// The answer is one to HEAD, where that does not show in the first bytes sent.
+    /// Whether the answer is one to HEAD, where the first bytes sent do not say it.
     #[serde(default)]
-    pub head: bool,
+    pub head: Option<bool>,
     /// What becomes of the connection.
     #[serde(default)]
     pub connection: Afterwards,
