@@ -139,7 +139,7 @@ fn curl_asks_for_heads_and_conditions() {
     assert_eq!(curl(&server, "/ten.txt", &save).as_deref(), Some("200"));
     let compare = [&status[..], &["--etag-compare", file]].concat();
     assert_eq!(curl(&server, "/ten.txt", &compare).as_deref(), Some("304"));
-    let since = [&status[..], &["-z", "2020-01-01 00:00:00 UTC"]].concat();
+    let since = [&status[..], &["-z", "Wed, 01 Jan 2020 00:00:00 GMT"]].concat();
     assert_eq!(curl(&server, "/ten.txt", &since).as_deref(), Some("304"));
 }
 

@@ -17,7 +17,7 @@ const USES: &[(&str, &[&str])] = &[
     ("site", &["config"]),
     ("telemetry", &["config"]),
     ("config", &[]),
-    ("fixtures", &[]),
+    ("fixtures", &["config"]),
     ("process", &[]),
 ];
 
@@ -72,7 +72,8 @@ fn modules_use_only_what_stands_below_them() {
     let mut findings = Vec::new();
     for (path, text) in sources("src") {
         let module = module_of(&path);
-        if module == "lib" {
+        // Unit tests may come in by the front door.
+        if module == "lib" || path.ends_with("/tests.rs") {
             continue;
         }
         let allowed = USES.iter().find(|(name, _)| *name == module).map(|(_, uses)| *uses);

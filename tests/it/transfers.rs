@@ -15,7 +15,7 @@ fn begun() -> (Site, Server, Client) {
     let site = Site::small();
     site.write("large.bin", vec![b'x'; LARGE]);
     let server = Launch::over(site.root()).set("files.revalidate", "0s").start();
-    let mut client = Client::connect_with_small_buffer(server.endpoint());
+    let mut client = Client::connect_with_fixed_buffer(server.endpoint());
     client.send("GET /large.bin HTTP/1.1\r\nHost: t\r\n\r\n");
     let head = client.head().expect("a head");
     assert_eq!(head.content_length(), Some(LARGE as u64));

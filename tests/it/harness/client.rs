@@ -1,6 +1,7 @@
 //! A client that knows no more HTTP than it takes to find the end of an answer, so that whatever else is wrong shows.
 
 use std::io::{self, Read, Write};
+use std::mem;
 use std::net::{Shutdown, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,10 +54,11 @@ impl Client {
         Self::try_connect(endpoint, None).unwrap_or_else(|error| panic!("cannot connect to {endpoint:?}: {error}"))
     }
 
-    /// Connects with a small receive buffer, so that a server with much to say soon has to wait for this client.
+    /// Connects with a receive buffer that does not grow, so that a server with much to say has to wait for this client
+    /// whatever the machine's limits are.
     #[track_caller]
-    pub fn connect_with_small_buffer(endpoint: &Endpoint) -> Self {
-        Self::try_connect(endpoint, Some(4096))
+    pub fn connect_with_fixed_buffer(endpoint: &Endpoint) -> Self {
+        Self::try_connect(endpoint, Some(256 * 1024))
             .unwrap_or_else(|error| panic!("cannot connect to {endpoint:?}: {error}"))
     }
 
@@ -155,20 +157,17 @@ impl Client {
             self.fill()?;
         }
         let rest = self.unread.split_off(length);
-        Ok(std::mem::replace(&mut self.unread, rest))
+        Ok(mem::replace(&mut self.unread, rest))
     }
 
     /// Reads on to the end of the connection, without keeping what comes: how many bytes, and how it ended.
     pub fn drain(&mut self) -> (u64, Broken) {
         let mut count = self.unread.len() as u64;
         self.unread.clear();
+        let mut buffer = vec![0; 1 << 20];
         loop {
-            match self.fill() {
-                Ok(()) => {
-                    count += self.unread.len() as u64;
-                    self.unread.clear();
-                }
-                Err(Broken::Truncated(_)) => return (count, Broken::Closed),
+            match self.receive(&mut buffer) {
+                Ok(more) => count += more as u64,
                 Err(broken) => return (count, broken),
             }
         }
@@ -214,23 +213,29 @@ impl Client {
         self.transcript.windows(needle.len()).any(|window| window == needle)
     }
 
+    /// Reads once and keeps what came.
     fn fill(&mut self) -> Result<(), Broken> {
-        let before = self.unread.len();
-        self.unread.resize(before + 64 * 1024, 0);
-        let outcome = self.socket.read(&mut self.unread[before..]);
-        self.unread.truncate(before + *outcome.as_ref().unwrap_or(&0));
-        match outcome {
-            Ok(0) if before == 0 => Err(Broken::Closed),
-            Ok(0) => Err(Broken::Truncated(before)),
-            Ok(_) => {
-                let room = TRANSCRIPT.saturating_sub(self.transcript.len());
-                let fresh = &self.unread[before..];
-                self.transcript.extend_from_slice(&fresh[..fresh.len().min(room)]);
-                Ok(())
+        // On the stack, because ten thousand clients must not keep a buffer each.
+        let mut buffer = [0; 16 * 1024];
+        let count = self.receive(&mut buffer)?;
+        self.unread.extend_from_slice(&buffer[..count]);
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<usize, Broken> {
+        loop {
+            match self.socket.read(buffer) {
+                Ok(0) if self.unread.is_empty() => return Err(Broken::Closed),
+                Ok(0) => return Err(Broken::Truncated(self.unread.len())),
+                Ok(count) => {
+                    let room = TRANSCRIPT.saturating_sub(self.transcript.len());
+                    self.transcript.extend_from_slice(&buffer[..count.min(room)]);
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(Broken::Silent),
+                Err(error) => return Err(Broken::Reset(error)),
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(Broken::Silent),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => self.fill(),
-            Err(error) => Err(Broken::Reset(error)),
         }
     }
 }

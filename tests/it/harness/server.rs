@@ -41,9 +41,12 @@ impl Launch {
         }
     }
 
-    /// One worker on a free port over `root`.
+    /// One worker on a free port over `root`. A later `set` of either counts more.
     pub fn over(root: &Path) -> Self {
-        Self::bare().flag("--root", root.to_str().expect("a UTF-8 path")).flag("--workers", "1").listen("127.0.0.1:0")
+        Self::bare()
+            .flag("--root", root.to_str().expect("a UTF-8 path"))
+            .set("server.workers", "1")
+            .listen("127.0.0.1:0")
     }
 
     pub fn flag(mut self, name: &str, value: &str) -> Self {

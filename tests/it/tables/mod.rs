@@ -15,7 +15,8 @@ use row::{Row, Settings};
 
 /// The forms that the server can take without any answer changing: settings that are added to every row's own.
 /// I/O models and transfer paths join this list when they exist.
-const SHAPES: &[(&str, &[(&str, &str)])] = &[("default", &[]), ("two workers", &[("server.workers", "2")])];
+const SHAPES: &[(&str, &[(&str, &str)])] =
+    &[("one worker", &[("server.workers", "1")]), ("two workers", &[("server.workers", "2")])];
 
 /// Fewest rows that all tables have together; a table that is read in part must not pass.
 const ROWS: usize = 170;
