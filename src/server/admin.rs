@@ -119,6 +119,7 @@ where
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a timer for each request is cheap enough for a few requests a minute")]
 async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, overview: Arc<Overview>) {
     let service = service_fn(async |request: Request<Incoming>| Ok::<_, Infallible>(respond(&request, &overview)));
     let connection = http1::Builder::new()

@@ -10,6 +10,7 @@ mod body;
 mod connection;
 mod control;
 mod deadlines;
+mod head_scan;
 mod listen;
 pub mod metrics;
 mod model;

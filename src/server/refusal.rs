@@ -87,6 +87,7 @@ impl Refusals {
         let (status, reason) = refusal.status();
         let body = refusal.body();
         let mut answer = format!("HTTP/1.1 {status} {reason}\r\n{}", self.server_line);
+        #[expect(clippy::disallowed_methods, reason = "the present lies within its range")]
         let date = httpdate::fmt_http_date(SystemTime::now());
         // Writing to a String cannot fail.
         let _ = write!(

@@ -14,6 +14,8 @@ pub enum Malformed {
     Host,
     /// The target is longer than the limit.
     TargetTooLong,
+    /// RFC 9112 section 6.3: Transfer-Encoding and Content-Length together.
+    Length,
     /// A target that the method does not go with.
     Target,
 }

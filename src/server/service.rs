@@ -46,9 +46,13 @@ impl hyper::service::Service<Request<Incoming>> for Service {
         let (parts, incoming) = request.into_parts();
         self.wire.pulse.enter(Phase::Answer, self.worker.tick());
         let has_body = !http_body::Body::is_end_stream(&incoming);
-        let rendered = match request::facts(&parts, self.worker.limits.target_bytes) {
-            Ok(facts) => Rendered::of(self.worker.site.decide(&facts, self.worker.now())),
-            Err(malformed) => Rendered::refusal(malformed),
+        let rendered = if has_body && self.is_ambiguous(&parts.headers) {
+            Rendered::refusal(Malformed::Length)
+        } else {
+            match request::facts(&parts, self.worker.limits.target_bytes) {
+                Ok(facts) => Rendered::of(self.worker.site.decide(&facts, self.worker.now())),
+                Err(malformed) => Rendered::refusal(malformed),
+            }
         };
         let is_last = has_body || rendered.ends_connection() || self.is_last_request();
         if has_body {
@@ -69,6 +73,12 @@ impl hyper::service::Service<Request<Incoming>> for Service {
 }
 
 impl Service {
+    /// The connection's mark may stem from a pipelined request that comes later; this one is meant only if it has the
+    /// line that hyper leaves standing.
+    fn is_ambiguous(&self, headers: &HeaderMap) -> bool {
+        self.wire.is_ambiguous() && headers.contains_key(header::TRANSFER_ENCODING)
+    }
+
     fn is_last_request(&self) -> bool {
         let served = self.served.get() + 1;
         self.served.set(served);
@@ -186,6 +196,7 @@ impl Rendered {
         match malformed {
             Malformed::Host => Self::bad_request("exactly one Host line with a valid host is needed"),
             Malformed::Target => Self::bad_request("the target is not a path"),
+            Malformed::Length => Self::bad_request("Transfer-Encoding and Content-Length exclude each other"),
             Malformed::TargetTooLong => Self::text(StatusCode::URI_TOO_LONG, Kind::Text),
         }
     }

@@ -18,6 +18,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::unix::AsyncFd;
 
 use super::deadlines::Phase;
+use super::head_scan::HeadScan;
 use super::sendfile;
 use super::wire::Wire;
 use super::worker::Worker;
@@ -41,7 +42,7 @@ pub struct Transport {
     sent_this_turn: usize,
     /// Bytes that an earlier hyper connection had read and not used.
     replay: Bytes,
-    line: LineLimit,
+    scan: HeadScan,
     refusing: bool,
 }
 
@@ -62,7 +63,7 @@ impl Drop for Registration {
 impl Transport {
     /// Takes an accepted, non-blocking socket.
     pub fn new(wire: Arc<Wire>, worker: Arc<Worker>) -> Self {
-        let line = LineLimit::new(worker.limits.target_bytes);
+        let scan = HeadScan::new(worker.limits.target_bytes);
         Self {
             wire,
             worker,
@@ -72,7 +73,7 @@ impl Transport {
             full: false,
             sent_this_turn: 0,
             replay: Bytes::new(),
-            line,
+            scan,
             refusing: false,
         }
     }
@@ -95,7 +96,7 @@ impl Transport {
 
     /// Whether the request line passed its limit before it ended.
     pub fn line_is_too_long(&self) -> bool {
-        self.line.exceeded
+        self.scan.line_is_too_long()
     }
 
     /// The kernel may hold bytes that nobody has read.
@@ -198,9 +199,12 @@ impl Transport {
         let pulse = &self.wire.pulse;
         if matches!(pulse.phase(), Phase::New | Phase::Idle) {
             pulse.enter(Phase::Head, self.worker.tick());
-            self.line.begin();
+            self.scan.begin();
         }
-        self.line.pass(bytes);
+        self.scan.pass(bytes);
+        if self.scan.is_ambiguous() {
+            self.wire.mark_ambiguous();
+        }
     }
 
     // === Writing ===
@@ -354,7 +358,7 @@ impl Read for Transport {
         let received = ready!(this.poll_recv(cx, buffer))?;
         // SAFETY: `recv` has initialised the first `received` bytes.
         this.note_input(unsafe { buffer[..received].assume_init_ref() });
-        if this.line.exceeded {
+        if this.scan.line_is_too_long() {
             return Poll::Ready(Ok(()));
         }
         // SAFETY: as above; `received` is at most the buffer's length.
@@ -403,42 +407,5 @@ impl Write for Transport {
     /// the connection lingers by itself.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
-    }
-}
-
-// === LineLimit ===
-
-/// Watches that a request line ends within its limit, also when it comes in pieces: hyper limits only the whole head,
-/// and answers 431 where RFC 9112 section 3 asks for 414.
-#[derive(Debug)]
-struct LineLimit {
-    most: usize,
-    /// Bytes that the current line may still have; `None` when it has ended.
-    left: Option<usize>,
-    exceeded: bool,
-}
-
-impl LineLimit {
-    /// Room for the method (the longest registered one has 17 letters), two spaces and the version beside the target.
-    const AROUND: usize = 32;
-
-    fn new(target_bytes: usize) -> Self {
-        Self { most: target_bytes + Self::AROUND, left: None, exceeded: false }
-    }
-
-    fn begin(&mut self) {
-        self.left = Some(self.most);
-    }
-
-    fn pass(&mut self, bytes: &[u8]) {
-        let Some(left) = self.left else { return };
-        match memchr::memchr(b'\n', bytes) {
-            Some(end) if end <= left => self.left = None,
-            None if bytes.len() <= left => self.left = Some(left - bytes.len()),
-            _ => {
-                self.left = None;
-                self.exceeded = true;
-            }
-        }
     }
 }

@@ -26,6 +26,8 @@ pub struct Wire {
     multipart: AtomicBool,
     /// The client was still sending when it was answered: closing at once would destroy the answer with a reset.
     unread_body: AtomicBool,
+    /// A head said in two ways how long its body is.
+    ambiguous: AtomicBool,
 }
 
 impl Wire {
@@ -39,6 +41,7 @@ impl Wire {
             log: Mutex::new(None),
             multipart: AtomicBool::new(false),
             unread_body: AtomicBool::new(false),
+            ambiguous: AtomicBool::new(false),
         }
     }
 
@@ -68,6 +71,16 @@ impl Wire {
     /// Whether hyper's first flush after the answer was given means that all of it is out.
     pub fn ends_with_flush(&self) -> bool {
         !self.multipart.load(Relaxed) && !self.has_unread_body()
+    }
+
+    /// Notes that a head said in two ways how long its body is.
+    pub fn mark_ambiguous(&self) {
+        self.ambiguous.store(true, Relaxed);
+    }
+
+    /// Whether some head said in two ways how long its body is.
+    pub fn is_ambiguous(&self) -> bool {
+        self.ambiguous.load(Relaxed)
     }
 
     /// Notes that the request had a body which nobody reads.

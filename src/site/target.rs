@@ -3,7 +3,7 @@
 //! The result is a key as well as a path: two targets that name the same thing have the same bytes. It is decoded once,
 //! holds no empty, `.` or `..` segment and no NUL, and does not begin with a slash. It ends with a slash, or is empty,
 //! when it names a folder. That no path leaves the root is still not left to this file: symbolic links could do it,
-//! so [`RootFolder`](super::root::RootFolder) has the kernel refuse it.
+//! so `root.rs` has the kernel refuse it.
 
 use std::borrow::Cow;
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard};
 use std::time::UNIX_EPOCH;
 
@@ -32,7 +32,7 @@ fn targets(log: &str) -> Vec<&str> {
 
 /// Memory behind a door: a write says that it is there, then waits until it is let in with a verdict.
 struct Door {
-    arrived: Sender<()>,
+    arrived: SyncSender<()>,
     verdicts: Receiver<io::Result<usize>>,
     memory: Memory,
 }
@@ -65,8 +65,8 @@ impl Write for Door {
     }
 }
 
-fn door() -> (Door, Receiver<()>, Sender<io::Result<usize>>, Memory) {
-    let ((arrived, arrivals), (verdict, verdicts)) = (channel(), channel());
+fn door() -> (Door, Receiver<()>, SyncSender<io::Result<usize>>, Memory) {
+    let ((arrived, arrivals), (verdict, verdicts)) = (sync_channel(64), sync_channel(64));
     let memory = Memory::default();
     (Door { arrived, verdicts, memory: memory.clone() }, arrivals, verdict, memory)
 }

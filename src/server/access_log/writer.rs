@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ pub struct Writer {
 
 impl Writer {
     pub(super) fn spawn(lines: Lines, queue: SyncSender<Message>, messages: Receiver<Message>) -> io::Result<Self> {
-        let (until, ended) = channel();
+        let (until, ended) = sync_channel(0);
         let thread = thread::Builder::new().name("access-log".into()).spawn(move || {
             let _until = until;
             write_all(lines, &messages);
@@ -44,6 +44,7 @@ impl Writer {
             if Instant::now() >= deadline {
                 return false;
             }
+            #[expect(clippy::disallowed_methods, reason = "the server has ended: nobody else waits for this thread")]
             thread::sleep(RETRY);
             word = unsent;
         }

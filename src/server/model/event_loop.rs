@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::thread;
 
 use rustix::net::SocketFlags;
@@ -133,7 +133,7 @@ impl Turn {
 fn begin(socket: OwnedFd, worker: &Arc<Worker>) {
     let mut connection = Connection::new(socket, Permit::take(worker), worker);
     let mut context = Context::from_waker(Waker::noop());
-    if let Poll::Pending = Pin::new(&mut connection).poll(&mut context) {
+    if Pin::new(&mut connection).poll(&mut context).is_pending() {
         tokio::task::spawn_local(connection);
     }
 }
