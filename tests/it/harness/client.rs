@@ -1,7 +1,7 @@
 //! A client that knows no more HTTP than it takes to find the end of an answer, so that whatever else is wrong shows.
 
 use std::io::{self, Read, Write};
-use std::mem;
+use std::mem::{self, MaybeUninit};
 use std::net::{Shutdown, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -197,7 +197,7 @@ impl Client {
     /// Whether the server has already closed the connection or sent something; does not wait.
     pub fn is_quiet(&mut self) -> bool {
         self.socket.set_nonblocking(true).expect("non-blocking");
-        let mut byte = [std::mem::MaybeUninit::uninit()];
+        let mut byte = [MaybeUninit::uninit()];
         let peeked = self.socket.peek(&mut byte);
         self.socket.set_nonblocking(false).expect("blocking");
         matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
