@@ -17,11 +17,16 @@ pub struct ServePlan {
     /// Where to listen.
     pub listen: ListenPlan,
     /// Who serves.
-    pub workers: WorkersPlan,
+    pub threads: ThreadsPlan,
+    /// Connections open at once, over all workers; the others wait in the accept queue. `None` is "auto": as many as
+    /// the process has descriptors for.
+    pub max_connections: Option<NonZeroUsize>,
     /// What is served.
     pub site: SitePlan,
     /// What one connection may do.
     pub connection: ConnectionPlan,
+    /// The ways of contents to sockets.
+    pub transfer: TransferPlan,
     /// What stands in the head of an answer.
     pub head: HeadPlan,
     /// How long each wait may last.
@@ -67,14 +72,56 @@ impl fmt::Display for Address {
     }
 }
 
-/// How many threads serve, and how many connections they hold.
+/// Which threads serve, and how they share the work.
 #[derive(Debug, Clone)]
-pub struct WorkersPlan {
-    /// Threads, each with its own event loop.
-    pub count: NonZeroUsize,
-    /// Connections open at once, over all workers; the others wait in the accept queue. `None` is "auto": as many as
-    /// the process has descriptors for.
-    pub max_connections: Option<NonZeroUsize>,
+pub struct ThreadsPlan {
+    /// Who accepts, and which thread serves a connection.
+    pub model: Model,
+    /// Threads that serve, in all models but `thread-per-connection`.
+    pub workers: NonZeroUsize,
+    /// Threads at the most in the model `thread-per-connection`.
+    pub max_threads: NonZeroUsize,
+    /// Stack of each thread; `None` is Rust's default of 2 MiB.
+    pub stack_bytes: Option<NonZeroUsize>,
+    /// CPUs that the threads are pinned to.
+    pub affinity: Affinity,
+}
+
+/// The I/O models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Model {
+    /// Each worker is a thread that accepts and serves by itself; as nginx.
+    EventLoop,
+    /// One thread accepts and hands the connections to the workers in turn; as Netty.
+    BossWorker,
+    /// The workers are a pool, and any of them may serve any connection at any time; as Tomcat's NIO connector, and
+    /// Jetty.
+    WorkStealing,
+    /// Each connection has a thread, whose reads and writes block; as Tomcat's BIO connector was.
+    ThreadPerConnection,
+}
+
+impl Model {
+    /// The word for it in config.toml.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EventLoop => "event-loop",
+            Self::BossWorker => "boss-worker",
+            Self::WorkStealing => "work-stealing",
+            Self::ThreadPerConnection => "thread-per-connection",
+        }
+    }
+}
+
+/// Which CPUs threads are pinned to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Affinity {
+    /// None in particular: the scheduler decides.
+    None,
+    /// In turn, those that the process may run on.
+    Auto,
+    /// In turn, these.
+    Cpus(Vec<usize>),
 }
 
 /// The folder and how it is presented.
@@ -103,12 +150,33 @@ pub enum Root {
     Bundled(PathBuf),
 }
 
+/// When the disk is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilesMode {
+    /// Once in [`CachePlan::revalidate`] for each document.
+    Cached,
+    /// For each request: open, look at, read.
+    PerRequest,
+}
+
+impl FilesMode {
+    /// The word for it in config.toml.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cached => "cached",
+            Self::PerRequest => "per-request",
+        }
+    }
+}
+
 /// Bounds of the document cache that each worker keeps for itself.
 #[derive(Debug, Clone)]
 pub struct CachePlan {
+    /// Whether there is a cache at all.
+    pub mode: FilesMode,
     /// Memory for contents, names and remembered failures.
     pub capacity_bytes: u64,
-    /// Largest file whose content is kept in memory; larger ones are kept open.
+    /// Largest file whose content is kept in memory; larger ones are kept open. Zero keeps none in memory.
     pub file_max_bytes: u64,
     /// Age after which a cached answer is compared with the disk again.
     pub revalidate: Duration,
@@ -125,6 +193,42 @@ pub struct ConnectionPlan {
     pub head_bytes: usize,
     /// Longest request target; beyond it 414.
     pub target_bytes: usize,
+}
+
+/// How the content of documents reaches the socket.
+#[derive(Debug, Clone)]
+pub struct TransferPlan {
+    /// What is done with a document that is not in memory.
+    pub path: TransferPath,
+    /// In [`TransferPath::Auto`]: documents from this length on go by `sendfile(2)`.
+    pub sendfile_min_bytes: u64,
+    /// Bytes that [`TransferPath::Stream`] reads at a time.
+    pub chunk_bytes: usize,
+}
+
+/// The ways from a file to a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransferPath {
+    /// From memory below [`TransferPlan::sendfile_min_bytes`], by `sendfile(2)` from there on.
+    Auto,
+    /// Always through memory of this process.
+    Memory,
+    /// Always by `sendfile(2)`.
+    Sendfile,
+    /// Read in chunks for each answer, as most frameworks do it.
+    Stream,
+}
+
+impl TransferPath {
+    /// The word for it in config.toml.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Memory => "memory",
+            Self::Sendfile => "sendfile",
+            Self::Stream => "stream",
+        }
+    }
 }
 
 /// Header lines that do not depend on the document.

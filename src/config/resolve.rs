@@ -10,9 +10,11 @@ use http::{HeaderName, HeaderValue, header};
 
 use super::plan::{
     Address, AdminPlan, CachePlan, ConnectionPlan, DeadlinesPlan, HeadPlan, ListenPlan, LogPlan, Root, ServePlan,
-    SitePlan, WorkersPlan,
+    SitePlan, ThreadsPlan, TransferPath, TransferPlan,
 };
-use super::settings::{Admin, Files, Headers, KeepAlive, Limits, Log, Server, Settings, Site, Socket, Timeouts};
+use super::settings::{
+    Admin, Files, Headers, KeepAlive, Limits, Log, Server, Settings, Site, Socket, Timeouts, Transfer,
+};
 use super::units::{Count, show_duration, show_size};
 use super::words::HeaderLines;
 use super::written::{Empty, Or};
@@ -26,25 +28,32 @@ pub struct Conflict {
 
 /// The plan that the settings make. `root_is_default`: nobody named the folder. `cpus`: how many this process may run on.
 pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) -> ServePlan {
-    let Settings { server, keep_alive, timeouts, limits, files, socket, site, headers, log, admin } = settings;
-    let Server { listen, root, workers, backlog, max_connections } = server;
+    let Settings { server, keep_alive, timeouts, limits, files, transfer, socket, site, headers, log, admin } =
+        settings;
+    let Server { listen, root, model, workers, max_threads, stack_size, affinity, backlog, max_connections } = server;
     let KeepAlive { enabled, timeout, max_requests } = keep_alive;
     let Site { index, hidden, listing, precompressed, cache_control } = site;
+    let transfer = transfer_plan(transfer);
     ServePlan {
         listen: listen_plan(listen, backlog.0, socket),
-        workers: WorkersPlan {
-            count: workers.value.map_or(cpus, positive),
-            max_connections: max_connections.value.map(positive),
+        threads: ThreadsPlan {
+            model,
+            workers: workers.value.map_or(cpus, positive),
+            max_threads: positive(max_threads),
+            stack_bytes: stack_size.value.and_then(|size| NonZeroUsize::new(size.0 as usize)),
+            affinity,
         },
+        max_connections: max_connections.value.map(positive),
         site: SitePlan {
             root: if root_is_default { Root::Bundled(root) } else { Root::Folder(root) },
             index: index.0,
             hidden,
             listing,
             precompressed,
-            cache: cache_plan(files),
+            cache: cache_plan(files, &transfer),
         },
         connection: connection_plan(enabled, max_requests.0, limits),
+        transfer,
         head: head_plan(headers, cache_control),
         deadlines: deadlines_plan(timeouts, timeout.0),
         log: log_plan(log),
@@ -68,9 +77,20 @@ fn listen_plan(addresses: Vec<Address>, backlog: u32, socket: Socket) -> ListenP
     }
 }
 
-fn cache_plan(files: Files) -> CachePlan {
-    let Files { cache_bytes, cache_file_max, revalidate } = files;
-    CachePlan { capacity_bytes: cache_bytes.0, file_max_bytes: cache_file_max.0, revalidate: revalidate.0 }
+fn cache_plan(files: Files, transfer: &TransferPlan) -> CachePlan {
+    let Files { mode, cache_bytes, cache_file_max, revalidate } = files;
+    // What goes by another way than memory need not be in memory.
+    let file_max_bytes = match transfer.path {
+        TransferPath::Memory => cache_file_max.0,
+        TransferPath::Auto => cache_file_max.0.min(transfer.sendfile_min_bytes.saturating_sub(1)),
+        TransferPath::Sendfile | TransferPath::Stream => 0,
+    };
+    CachePlan { mode, capacity_bytes: cache_bytes.0, file_max_bytes, revalidate: revalidate.0 }
+}
+
+fn transfer_plan(transfer: Transfer) -> TransferPlan {
+    let Transfer { path, sendfile_min, chunk } = transfer;
+    TransferPlan { path, sendfile_min_bytes: sendfile_min.0, chunk_bytes: chunk.0 as usize }
 }
 
 fn connection_plan(keep_alive: bool, max_requests: u32, limits: Limits) -> ConnectionPlan {
@@ -117,8 +137,7 @@ pub fn conflicts(plan: &ServePlan) -> Vec<Conflict> {
 }
 
 fn each_worker_has_a_connection(plan: &ServePlan) -> Option<Conflict> {
-    let WorkersPlan { count, max_connections } = plan.workers;
-    let most = max_connections.filter(|most| *most < count)?;
+    let (count, most) = (plan.threads.workers, plan.max_connections.filter(|most| *most < plan.threads.workers)?);
     Some(Conflict {
         keys: &["server.workers", "server.max_connections"],
         says: format!("server.max_connections is {most}, which {count} workers cannot share: each needs at least one"),
@@ -216,8 +235,8 @@ mod tests {
     #[test]
     fn words_and_zeros_become_none() {
         let defaults = plan(&[]);
-        assert_eq!(defaults.workers.count.get(), 4);
-        assert_eq!(defaults.workers.max_connections, None);
+        assert_eq!(defaults.threads.workers.get(), 4);
+        assert_eq!(defaults.max_connections, None);
         assert_eq!(defaults.connection.max_requests, None);
         assert_eq!(defaults.listen.defer_accept, Some(Duration::from_secs(1)));
         assert_eq!(defaults.head.server, Some(HeaderValue::from_static("quintain")));
@@ -234,8 +253,8 @@ mod tests {
             ("headers.server", ""),
             ("site.cache_control", "no-store"),
         ]);
-        assert_eq!(changed.workers.count.get(), 2);
-        assert_eq!(changed.workers.max_connections, NonZeroUsize::new(100));
+        assert_eq!(changed.threads.workers.get(), 2);
+        assert_eq!(changed.max_connections, NonZeroUsize::new(100));
         assert_eq!(changed.connection.max_requests, NonZeroUsize::new(5));
         assert_eq!(changed.listen.defer_accept, None);
         assert_eq!(changed.listen.send_buffer_bytes, Some(65_536));

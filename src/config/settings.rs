@@ -11,7 +11,7 @@ use http::HeaderValue;
 use toml::Value;
 use tracing::level_filters::LevelFilter;
 
-use super::plan::{AccessFormat, AccessLog, Address, LogFormat};
+use super::plan::{AccessFormat, AccessLog, Address, Affinity, FilesMode, LogFormat, Model, TransferPath};
 use super::units::{Count, G, HOUR, K, M, Period, SECOND, Size};
 use super::words::{Congestion, FileName, HeaderLines};
 use super::written::{Auto, Empty, Off, Or, System, Written};
@@ -99,7 +99,11 @@ settings! {
     [server] Server {
         listen: Vec<Address> = vec![Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)))];
         root: PathBuf = PathBuf::from("fixtures");
+        model: Model = Model::EventLoop;
         workers: Or<Auto, Count<1, 1024>> = Or::WORD;
+        max_threads: Count<1, 32_768> = Count(200);
+        stack_size: Or<Auto, Size<{ 64 * K }, { 64 * M }>> = Or::WORD;
+        affinity: Affinity = Affinity::None;
         backlog: Count<1, 1_000_000> = Count(4096);
         max_connections: Or<Auto, Count<1, 1_000_000>> = Or::WORD;
     }
@@ -119,9 +123,15 @@ settings! {
         target_bytes: Size<64, { 63 * K }> = Size(8 * K);
     }
     [files] Files {
+        mode: FilesMode = FilesMode::Cached;
         cache_bytes: Size<{ 64 * K }, { 1024 * G }> = Size(64 * M);
         cache_file_max: Size<0, G> = Size(M);
         revalidate: Period<0, HOUR> = seconds(1);
+    }
+    [transfer] Transfer {
+        path: TransferPath = TransferPath::Auto;
+        sendfile_min: Size<0, { 1024 * G }> = Size(M);
+        chunk: Size<K, { 16 * M }> = Size(64 * K);
     }
     [socket] Socket {
         nodelay: bool = true;

@@ -42,7 +42,7 @@ impl Wrote<'_> {
 
     fn origin_of_workers(self) -> (usize, String) {
         let configuration = self.load().unwrap();
-        (configuration.plan.workers.count.get(), configuration.merged.origin("server.workers").to_string())
+        (configuration.plan.threads.workers.get(), configuration.merged.origin("server.workers").to_string())
     }
 }
 
@@ -248,7 +248,7 @@ fn the_file_is_the_one_that_was_named_last() {
     let both = Wrote { environment: variable.environment, ..flag };
     let empty = Wrote { environment: &[("QUINTAIN_CONFIG", "")], ..nothing };
     for (wrote, workers) in [(nothing, 1), (variable, 2), (flag, 3), (both, 3), (empty, 1)] {
-        assert_eq!(wrote.load_in(folder.path()).unwrap().plan.workers.count.get(), workers, "{wrote:?}");
+        assert_eq!(wrote.load_in(folder.path()).unwrap().plan.threads.workers.get(), workers, "{wrote:?}");
     }
 }
 
@@ -270,7 +270,10 @@ fn only_a_folder_that_somebody_named_must_exist() {
     let bundled = plan::Root::Bundled("fixtures".into());
     let named = plan::Root::Folder("fixtures".into());
     assert_eq!(Wrote::default().load().unwrap().plan.site.root, bundled);
-    assert_eq!(file("server.root = 'fixtures'").load().unwrap().plan.site.root, named);
+    // The shipped config.toml spells the default out.
+    assert_eq!(file("server.root = 'fixtures'").load().unwrap().plan.site.root, bundled);
+    let elsewhere = plan::Root::Folder("documents".into());
+    assert_eq!(file("server.root = 'documents'").load().unwrap().plan.site.root, elsewhere);
     let by_flag = Wrote { arguments: &["--root", "fixtures"], ..Wrote::default() };
     assert_eq!(by_flag.load().unwrap().plan.site.root, named);
 }

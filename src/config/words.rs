@@ -7,7 +7,7 @@ use http::{HeaderName, HeaderValue};
 use toml::{Table, Value};
 use tracing::level_filters::LevelFilter;
 
-use super::plan::{AccessFormat, AccessLog, Address, LogFormat};
+use super::plan::{AccessFormat, AccessLog, Address, Affinity, FilesMode, LogFormat, Model, TransferPath};
 use super::written::{Choice, LIST_MAX, Written, digits, text};
 
 /// Longest path of a unix socket: `sun_path` in `unix(7)`, less the NUL at its end.
@@ -103,6 +103,65 @@ impl Choice for LevelFilter {
 
 impl Choice for LogFormat {
     const CHOICES: &'static [(&'static str, Self)] = &[("text", LogFormat::Text), ("json", LogFormat::Json)];
+}
+
+impl Choice for Model {
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        (Model::EventLoop.name(), Model::EventLoop),
+        (Model::BossWorker.name(), Model::BossWorker),
+        (Model::WorkStealing.name(), Model::WorkStealing),
+        (Model::ThreadPerConnection.name(), Model::ThreadPerConnection),
+    ];
+}
+
+impl Choice for FilesMode {
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[(FilesMode::Cached.name(), FilesMode::Cached), (FilesMode::PerRequest.name(), FilesMode::PerRequest)];
+}
+
+impl Choice for TransferPath {
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        (TransferPath::Auto.name(), TransferPath::Auto),
+        (TransferPath::Memory.name(), TransferPath::Memory),
+        (TransferPath::Sendfile.name(), TransferPath::Sendfile),
+        (TransferPath::Stream.name(), TransferPath::Stream),
+    ];
+}
+
+/// Largest number of a CPU: what `sched_setaffinity(2)` takes without a larger set.
+const CPU_MAX: i64 = 1023;
+
+/// `"none"`, `"auto"`, or a list of CPU numbers; in a text they are separated by commas.
+impl Written for Affinity {
+    fn expected() -> String {
+        format!(r#""none", "auto" or a list of CPUs from 0 to {CPU_MAX}, such as [0, 2]"#)
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let cpu = |number: i64| (0..=CPU_MAX).contains(&number).then_some(number as usize);
+        match value {
+            Value::Array(list) if !list.is_empty() && list.len() <= LIST_MAX => {
+                list.iter().map(|entry| cpu(entry.as_integer()?)).collect::<Option<_>>().map(Affinity::Cpus)
+            }
+            Value::Integer(number) => cpu(*number).map(|cpu| Affinity::Cpus(vec![cpu])),
+            _ => match text(value)? {
+                "none" => Some(Affinity::None),
+                "auto" => Some(Affinity::Auto),
+                list => {
+                    let numbers = list.split(',').map(|part| cpu(digits(part.trim())?.try_into().ok()?));
+                    numbers.collect::<Option<_>>().map(Affinity::Cpus)
+                }
+            },
+        }
+    }
+
+    fn write(&self) -> Value {
+        match self {
+            Affinity::None => "none".into(),
+            Affinity::Auto => "auto".into(),
+            Affinity::Cpus(cpus) => cpus.iter().map(|cpu| Value::Integer(*cpu as i64)).collect::<Vec<_>>().into(),
+        }
+    }
 }
 
 impl Choice for AccessFormat {

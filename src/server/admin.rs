@@ -23,6 +23,7 @@ use super::body::Body;
 use super::listen::{self, Bound};
 use super::metrics::{self, About, Elsewhere, PROMETHEUS_CONTENT_TYPE, Snapshot};
 use super::worker::Worker;
+use crate::process::usage::Usage;
 
 /// Admin connections at once; further ones wait in the accept queue.
 const MOST_CONNECTIONS: usize = 32;
@@ -34,23 +35,18 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Overview {
     team: Vec<Arc<Worker>>,
-    addresses: Vec<String>,
+    about: About,
     /// Second handles of the listening sockets, to ask how long their queues are.
     listeners: Mutex<Vec<OwnedFd>>,
     start: Instant,
 }
 
 impl Overview {
-    /// Looks at these workers and these addresses from now on.
-    pub fn new(team: Vec<Arc<Worker>>, bound: &[Bound]) -> io::Result<Self> {
+    /// Looks at these workers and these listeners from now on.
+    pub fn new(team: Vec<Arc<Worker>>, bound: &[Bound], about: About) -> io::Result<Self> {
         let sockets = bound.iter().flat_map(|address| &address.sockets);
         let listeners = sockets.map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
-        Ok(Self {
-            team,
-            addresses: bound.iter().map(|address| address.url.clone()).collect(),
-            listeners: Mutex::new(listeners),
-            start: Instant::now(),
-        })
+        Ok(Self { team, about, listeners: Mutex::new(listeners), start: Instant::now() })
     }
 
     /// Lets the listening sockets go, so that they close when their workers close them.
@@ -65,18 +61,14 @@ impl Overview {
             connections_waiting: listeners.iter().filter_map(listen::waiting).sum(),
             cache_hits: caches().map(|counts| counts.hits).sum(),
             cache_misses: caches().map(|counts| counts.misses).sum(),
+            usage: Usage::now(),
             access_log_lost: self.team.iter().find_map(|worker| worker.log.as_ref()).map_or(0, Handle::lost),
         };
         Snapshot::sum(self.team.iter().map(|worker| &worker.counters), elsewhere)
     }
 
     fn about(&self) -> About {
-        About {
-            version: env!("CARGO_PKG_VERSION"),
-            uptime: self.start.elapsed(),
-            workers: self.team.len(),
-            listen: self.addresses.clone(),
-        }
+        About { uptime: self.start.elapsed(), ..self.about.clone() }
     }
 }
 
@@ -138,7 +130,11 @@ fn respond(request: &Request<Incoming>, overview: &Overview) -> Response<Body> {
     }
     match request.uri().path() {
         "/healthz" => page(StatusCode::OK, TEXT, "ok\n".to_owned()),
-        "/metrics" => page(StatusCode::OK, PROMETHEUS_CONTENT_TYPE, metrics::to_prometheus(&overview.snapshot())),
+        "/metrics" => page(
+            StatusCode::OK,
+            PROMETHEUS_CONTENT_TYPE,
+            metrics::to_prometheus(&overview.about(), &overview.snapshot()),
+        ),
         "/status" => page(StatusCode::OK, JSON, metrics::to_json(&overview.about(), &overview.snapshot())),
         _ => page(StatusCode::NOT_FOUND, TEXT, "404 Not Found: try /healthz, /metrics or /status\n".to_owned()),
     }

@@ -60,6 +60,11 @@ impl Permit {
         worker.counters.accepted();
         Self(Arc::clone(worker))
     }
+
+    /// The worker that admitted the connection.
+    pub fn worker(&self) -> &Arc<Worker> {
+        &self.0
+    }
 }
 
 impl Drop for Permit {

@@ -1,15 +1,16 @@
 //! Bodies whose length is known before the first byte: never chunked.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
+use std::io;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 
+use super::transfer::Chunks;
 use crate::site::{Content, Document};
 
 /// The body of an answer.
@@ -21,6 +22,8 @@ pub enum Body {
     One(Piece),
     /// The parts of a multipart/byteranges answer and what stands between them.
     Many { pieces: VecDeque<Piece>, left: u64 },
+    /// A file, read in chunks while it is sent.
+    Stream { chunks: Chunks, left: u64 },
 }
 
 /// One run of bytes, in memory or in an open file.
@@ -49,21 +52,31 @@ impl Body {
         Self::Many { pieces, left }
     }
 
+    /// A body of `length` bytes that are read while they are sent.
+    pub fn stream(chunks: Chunks, length: u64) -> Self {
+        Self::Stream { chunks, left: length }
+    }
+
+    /// Whether a flush in the middle is not the end of it.
+    pub fn has_several_frames(&self) -> bool {
+        matches!(self, Self::Many { .. } | Self::Stream { .. })
+    }
+
     /// How many bytes are still to come.
     pub fn length(&self) -> u64 {
         match self {
             Self::Empty => 0,
             Self::One(piece) => piece.length(),
-            Self::Many { left, .. } => *left,
+            Self::Many { left, .. } | Self::Stream { left, .. } => *left,
         }
     }
 }
 
 impl http_body::Body for Body {
     type Data = Piece;
-    type Error = Infallible;
+    type Error = io::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Piece>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Piece>>>> {
         let this = self.get_mut();
         let piece = match this {
             Self::Empty => None,
@@ -71,6 +84,12 @@ impl http_body::Body for Body {
                 Self::One(piece) => Some(piece),
                 _ => None,
             },
+            Self::Stream { left: 0, .. } => None,
+            Self::Stream { chunks, left } => {
+                let chunk = ready!(chunks.poll_next(cx))?;
+                *left -= chunk.len() as u64;
+                Some(Piece::Bytes(chunk))
+            }
             Self::Many { pieces, left } => pieces.pop_front().inspect(|piece| *left -= piece.length()),
         };
         Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))

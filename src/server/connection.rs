@@ -64,11 +64,21 @@ enum State {
 
 impl Connection {
     /// Takes an accepted, non-blocking socket.
-    pub fn new(socket: OwnedFd, permit: Permit, worker: &Arc<Worker>) -> Self {
+    pub fn new(socket: OwnedFd, permit: Permit) -> Self {
+        Self::over(socket, permit, Transport::new)
+    }
+
+    /// Takes an accepted, blocking socket: each poll blocks inside the system call instead of waiting for readiness.
+    pub fn blocking(socket: OwnedFd, permit: Permit) -> Self {
+        Self::over(socket, permit, Transport::blocking)
+    }
+
+    fn over(socket: OwnedFd, permit: Permit, transport: fn(Arc<Wire>, Arc<Worker>) -> Transport) -> Self {
+        let worker = Arc::clone(permit.worker());
         let wire = Arc::new(Wire::new(socket, worker.tick()));
-        let transport = Transport::new(Arc::clone(&wire), Arc::clone(worker));
-        let state = State::Serving(serve(transport, worker, &wire));
-        Self { state, wire, worker: Arc::clone(worker), _permit: permit }
+        let transport = transport(Arc::clone(&wire), Arc::clone(&worker));
+        let state = State::Serving(serve(transport, &worker, &wire));
+        Self { state, wire, worker, _permit: permit }
     }
 }
 

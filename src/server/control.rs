@@ -40,7 +40,7 @@ impl Control {
     pub fn new(
         team: Vec<Arc<Worker>>,
         deadlines: &DeadlinesPlan,
-        bound: &[Bound],
+        overview: Overview,
         admin: Option<Bound>,
         stop: CancellationToken,
     ) -> io::Result<Self> {
@@ -49,7 +49,6 @@ impl Control {
             let _guard = runtime.enter();
             Signals::install()?
         };
-        let overview = Arc::new(Overview::new(team.clone(), bound)?);
         Ok(Self {
             runtime,
             signals,
@@ -58,7 +57,7 @@ impl Control {
             sweep_every: sweep_interval(deadlines),
             shutdown: deadlines.shutdown,
             stop,
-            overview,
+            overview: Arc::new(overview),
             admin,
         })
     }

@@ -18,25 +18,29 @@ mod refusal;
 pub mod request;
 mod sendfile;
 mod service;
+mod transfer;
 mod transport;
 mod wire;
 mod worker;
 
 use std::io;
 use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use self::admin::Overview;
 use self::admission::Admission;
 use self::control::Control;
 use self::listen::{Bound, ListenError};
+use self::metrics::About;
+use self::transfer::Transfer;
 use self::worker::Worker;
-use crate::config::plan::{AdminPlan, LogPlan, Root, ServePlan, WorkersPlan};
+use crate::config::plan::{AdminPlan, LogPlan, Root, ServePlan};
 use crate::fixtures;
 use crate::process::limits::{self, TooFewDescriptors};
 use crate::site::{Site, SiteError};
@@ -72,31 +76,46 @@ pub enum ServerError {
 
 /// Serves until SIGTERM or SIGINT, then drains.
 pub fn run(plan: ServePlan) -> Result<(), ServerError> {
-    let ServePlan { listen, workers, site, connection, head, deadlines, log, admin } = plan;
+    let ServePlan { listen, threads, max_connections, site, connection, transfer, head, deadlines, log, admin } = plan;
+    let shape = model::shape(&threads);
     let available = limits::raise();
-    let reserve = limits::reserve(workers.count.get(), listen.addresses.len());
-    let room = limits::room_for_connections(available, reserve)?;
-    let shares = shares(&workers, room);
+    let reserve = limits::reserve(shape.threads, listen.addresses.len());
+    let room = limits::room_for_connections(available, reserve)?.min(shape.most_connections);
+    let shares = shares(shape.workers, max_connections, room);
 
     let folder = Folder::find(&site.root)?;
     let LogPlan { level: _, format: _, access, access_format } = log;
     let (log_handle, log_writer) = access_log::start(&access, access_format).map_err(ServerError::AccessLog)?.unzip();
-    let mut bound = listen::bind(&listen, shares.len())?;
+    let mut bound = listen::bind(&listen, shape.listeners)?;
     let admin = bind_admin(&admin)?;
 
     let mut team = Vec::with_capacity(shares.len());
     for share in shares {
         let site = Site::open(folder.path(), &site)?;
-        let admission = Admission::new(share);
-        team.push(Arc::new(Worker::new(site, admission, connection.clone(), head.clone(), log_handle.clone())));
+        let transfer = Transfer::new(transfer.clone(), threads.model);
+        let (admission, log) = (Admission::new(share), log_handle.clone());
+        team.push(Arc::new(Worker::new(site, admission, transfer, connection.clone(), head.clone(), log)));
     }
+    let about = About {
+        version: env!("CARGO_PKG_VERSION"),
+        uptime: Duration::ZERO,
+        workers: threads.workers.get(),
+        listen: bound.iter().map(|address| address.url.clone()).collect(),
+        model: threads.model.name(),
+        files_mode: site.cache.mode.name(),
+        transfer_path: transfer.path.name(),
+        stack_bytes: threads.stack_bytes.map_or(RUST_STACK_BYTES, |bytes| bytes.get() as u64),
+    };
     let stop = CancellationToken::new();
-    let control = Control::new(team.clone(), &deadlines, &bound, admin, stop.clone()).map_err(ServerError::Runtime)?;
-    let threads = start_workers(&team, &mut bound, &stop)?;
+    let overview = Overview::new(team.clone(), &bound, about).map_err(ServerError::Runtime)?;
+    let control =
+        Control::new(team.clone(), &deadlines, overview, admin, stop.clone()).map_err(ServerError::Runtime)?;
+    let listeners = deal(&mut bound, shape.listeners);
+    let running = model::start(&threads, &team, listeners, &stop).map_err(ServerError::Thread)?;
     for address in &bound {
-        tracing::info!(workers = team.len(), root = %folder.path().display(), "listening on {}", address.url);
+        tracing::info!(model = threads.model.name(), workers = threads.workers, root = %folder.path().display(), "listening on {}", address.url);
     }
-    let outcome = control.run(threads);
+    let outcome = control.run(running);
     if let Some(writer) = log_writer
         && !writer.stop(LOG_PATIENCE)
     {
@@ -105,21 +124,27 @@ pub fn run(plan: ServePlan) -> Result<(), ServerError> {
     outcome
 }
 
+/// One set of listening sockets for each that the model wants, with one socket for each address.
+fn deal(bound: &mut [Bound], sets: usize) -> Vec<Vec<OwnedFd>> {
+    (0..sets).map(|_| bound.iter_mut().filter_map(|address| address.sockets.pop()).collect()).collect()
+}
+
+/// Stack of a thread whose builder names no size (std::thread, "Stack size").
+const RUST_STACK_BYTES: u64 = 2 * 1024 * 1024;
+
 /// How long the access log's destination may take to write its last lines.
 const LOG_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Splits `max_connections` over the workers, as exactly as whole numbers allow.
-fn shares(plan: &WorkersPlan, room: usize) -> Vec<usize> {
-    let WorkersPlan { count, max_connections } = plan;
-    let count = count.get();
-    let most = max_connections.map_or(room.max(count), NonZeroUsize::get);
+fn shares(workers: usize, max_connections: Option<NonZeroUsize>, room: usize) -> Vec<usize> {
+    let most = max_connections.map_or(room.max(workers), NonZeroUsize::get);
     if most > room {
         tracing::warn!(
-            "max_connections is {most}, but the descriptor limit leaves room for {room}; the others will wait. \
-             Raise it with `ulimit -n`"
+            "max_connections is {most}, but descriptors and threads leave room for {room}; the others will wait. \
+             Raise the limits with `ulimit -n` or server.max_threads"
         );
     }
-    (0..count).map(|index| most / count + usize::from(index < most % count)).collect()
+    (0..workers).map(|index| most / workers + usize::from(index < most % workers)).collect()
 }
 
 fn bind_admin(plan: &AdminPlan) -> Result<Option<Bound>, ServerError> {
@@ -133,21 +158,6 @@ fn bind_admin(plan: &AdminPlan) -> Result<Option<Bound>, ServerError> {
             Ok(Some(bound))
         }
     }
-}
-
-fn start_workers(
-    team: &[Arc<Worker>],
-    bound: &mut [Bound],
-    stop: &CancellationToken,
-) -> Result<Vec<JoinHandle<io::Result<()>>>, ServerError> {
-    let mut threads = Vec::with_capacity(team.len());
-    // From the back, so that each worker takes the last socket of each address that is left.
-    for (index, worker) in team.iter().enumerate().rev() {
-        let listeners = bound.iter_mut().filter_map(|address| address.sockets.pop()).collect();
-        let thread = model::event_loop::start(index, Arc::clone(worker), listeners, stop.clone());
-        threads.push(thread.map_err(ServerError::Thread)?);
-    }
-    Ok(threads)
 }
 
 /// The folder that is served; a temporary one ends with the server.

@@ -56,6 +56,6 @@ pub fn refused(error: &io::Error) -> bool {
 
 /// The announced length cannot be kept: the connection must break. Padding would be a lie that the client cannot see
 /// (RFC 9112 section 8 on incomplete messages).
-fn truncated() -> io::Error {
+pub fn truncated() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was being sent")
 }

@@ -16,9 +16,10 @@ use super::access_log::Pending;
 use super::body::{Body, Piece};
 use super::deadlines::Phase;
 use super::request::{self, Malformed};
+use super::transfer::Way;
 use super::wire::Wire;
 use super::worker::Worker;
-use crate::site::{Answer, Content, Document};
+use crate::site::{Answer, Document};
 
 /// Answers the requests of one connection.
 #[derive(Debug)]
@@ -108,12 +109,49 @@ impl Service {
         } else {
             body
         };
-        self.wire.send_from(open_file(&body));
-        self.wire.set_multipart(matches!(body, Body::Many { .. }));
+        let body = self.route(body);
+        self.wire.set_several_frames(body.has_several_frames());
         let mut response = Response::new(body);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         response
+    }
+}
+
+impl Service {
+    /// Sends a body on the way that its document goes.
+    fn route(&self, body: Body) -> Body {
+        let Some(document) = document_of(&body) else { return body };
+        let way = self.worker.transfer.way(document);
+        self.worker.counters.transferred(way);
+        match way {
+            Way::Memory => body,
+            Way::Sendfile | Way::Copy => {
+                self.wire.send_from(Arc::clone(document), way);
+                body
+            }
+            Way::Stream => self.stream(body),
+        }
+    }
+
+    /// The parts of a multipart answer are small, as a rule: they are copied and not streamed.
+    fn stream(&self, body: Body) -> Body {
+        match body {
+            Body::One(Piece::Range(document, range)) => match self.worker.transfer.stream(&document, range.clone()) {
+                Ok(chunks) => Body::stream(chunks, range.end - range.start),
+                Err(error) => {
+                    tracing::warn!("cannot open a document again to stream it: {error}; copying it");
+                    self.wire.send_from(Arc::clone(&document), Way::Copy);
+                    Body::range(document, range)
+                }
+            },
+            other => {
+                if let Some(document) = document_of(&other) {
+                    self.wire.send_from(Arc::clone(document), Way::Copy);
+                }
+                other
+            }
+        }
     }
 }
 
@@ -122,16 +160,17 @@ fn may_have_length(status: StatusCode) -> bool {
     status != StatusCode::NO_CONTENT && status != StatusCode::NOT_MODIFIED
 }
 
-fn open_file(body: &Body) -> Option<Arc<Document>> {
-    let document = match body {
-        Body::Empty | Body::One(Piece::Bytes(_)) => return None,
-        Body::One(Piece::Range(document, _)) => document,
-        Body::Many { pieces, .. } => pieces.iter().find_map(|piece| match piece {
-            Piece::Range(document, _) => Some(document),
-            Piece::Bytes(_) => None,
-        })?,
+/// The document that a body has bytes of.
+fn document_of(body: &Body) -> Option<&Arc<Document>> {
+    let of_piece = |piece| match piece {
+        &Piece::Range(ref document, _) => Some(document),
+        Piece::Bytes(_) => None,
     };
-    matches!(document.content, Content::Open(_)).then(|| Arc::clone(document))
+    match body {
+        Body::Empty | Body::Stream { .. } => None,
+        Body::One(piece) => of_piece(piece),
+        Body::Many { pieces, .. } => pieces.iter().find_map(of_piece),
+    }
 }
 
 // === Rendered ===

@@ -7,6 +7,7 @@
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
@@ -20,6 +21,7 @@ use tokio::io::unix::AsyncFd;
 use super::deadlines::Phase;
 use super::head_scan::HeadScan;
 use super::sendfile;
+use super::transfer::Way;
 use super::wire::Wire;
 use super::worker::Worker;
 use crate::site::{Content, Document, OpenFile};
@@ -33,6 +35,7 @@ pub struct Transport {
     wire: Arc<Wire>,
     worker: Arc<Worker>,
     registration: Option<Registration>,
+    mode: Mode,
     /// The last read did not fill its buffer: there is nothing more until epoll says so.
     drained: bool,
     /// The client has ended its side.
@@ -46,10 +49,19 @@ pub struct Transport {
     refusing: bool,
 }
 
-/// Where a socket is known: to epoll, and to the sweep.
+/// What a system call does that cannot be done now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// It says so, and epoll says when it can.
+    Readiness,
+    /// It waits: the thread belongs to the connection.
+    Blocking,
+}
+
+/// Where a socket is known: to the sweep, and to epoll unless it blocks.
 #[derive(Debug)]
 struct Registration {
-    readiness: AsyncFd<Arc<Wire>>,
+    readiness: Option<AsyncFd<Arc<Wire>>>,
     key: usize,
     worker: Arc<Worker>,
 }
@@ -63,11 +75,23 @@ impl Drop for Registration {
 impl Transport {
     /// Takes an accepted, non-blocking socket.
     pub fn new(wire: Arc<Wire>, worker: Arc<Worker>) -> Self {
+        Self::over(wire, worker, Mode::Readiness, None)
+    }
+
+    /// Takes an accepted, blocking socket. The sweep knows it from the start: there will be no other moment.
+    pub fn blocking(wire: Arc<Wire>, worker: Arc<Worker>) -> Self {
+        let key = worker.watch.add(Arc::clone(&wire), Waker::noop().clone());
+        let registration = Registration { readiness: None, key, worker: Arc::clone(&worker) };
+        Self::over(wire, worker, Mode::Blocking, Some(registration))
+    }
+
+    fn over(wire: Arc<Wire>, worker: Arc<Worker>, mode: Mode, registration: Option<Registration>) -> Self {
         let scan = HeadScan::new(worker.limits.target_bytes);
         Self {
             wire,
             worker,
-            registration: None,
+            registration,
+            mode,
             drained: false,
             ended: false,
             full: false,
@@ -106,11 +130,9 @@ impl Transport {
 
     /// Ready when a read would not block.
     pub fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if !self.drained {
-            return Poll::Ready(Ok(()));
+        if self.drained {
+            ready!(ready!(self.poll_registered(cx))?.poll_read_ready(cx))?.retain_ready();
         }
-        let registration = ready!(self.poll_registered(cx))?;
-        ready!(registration.readiness.poll_read_ready(cx))?.retain_ready();
         Poll::Ready(Ok(()))
     }
 
@@ -130,7 +152,7 @@ impl Transport {
     ///
     /// A connection is polled a first time before it has a task; the task polls again at once, so that first poll
     /// must not register: its waker is a no-op and would be the one that the sweep keeps.
-    fn poll_registered(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&Registration>> {
+    fn poll_registered(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<&AsyncFd<Arc<Wire>>>> {
         if self.registration.is_none() {
             if cx.waker().will_wake(Waker::noop()) {
                 return Poll::Pending;
@@ -139,11 +161,13 @@ impl Transport {
             // while the `AsyncFd` holds its `Arc`.
             let readiness = unsafe { AsyncFd::register(Arc::clone(&self.wire)) }?;
             let key = self.worker.watch.add(Arc::clone(&self.wire), cx.waker().clone());
-            self.registration = Some(Registration { readiness, key, worker: Arc::clone(&self.worker) });
+            self.registration =
+                Some(Registration { readiness: Some(readiness), key, worker: Arc::clone(&self.worker) });
         }
         match &self.registration {
-            Some(registration) => Poll::Ready(Ok(registration)),
-            None => Poll::Pending,
+            Some(Registration { readiness: Some(readiness), .. }) => Poll::Ready(Ok(readiness)),
+            // A blocking socket never says that it would block.
+            _ => Poll::Ready(Err(io::ErrorKind::WouldBlock.into())),
         }
     }
 
@@ -152,8 +176,7 @@ impl Transport {
     fn poll_recv(&mut self, cx: &mut Context<'_>, buffer: &mut [MaybeUninit<u8>]) -> Poll<io::Result<usize>> {
         loop {
             if self.drained {
-                let registration = ready!(self.poll_registered(cx))?;
-                let mut ready = ready!(registration.readiness.poll_read_ready(cx))?;
+                let mut ready = ready!(ready!(self.poll_registered(cx))?.poll_read_ready(cx))?;
                 match recv(ready.get_inner(), buffer)? {
                     // Readiness that arrives between `recv` and here has a newer tick and stays.
                     Received::Last(count) => {
@@ -170,7 +193,7 @@ impl Transport {
             } else {
                 match recv(&self.wire, buffer)? {
                     Received::Last(count) => {
-                        self.drained = true;
+                        self.drained = self.mode == Mode::Readiness;
                         return Poll::Ready(Ok(count));
                     }
                     Received::Nothing => self.drained = true,
@@ -215,7 +238,7 @@ impl Transport {
         cx: &mut Context<'_>,
         attempt: impl Fn(&Wire) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
-        if self.sent_this_turn >= TURN {
+        if self.sent_this_turn >= TURN && self.mode == Mode::Readiness {
             self.sent_this_turn = 0;
             cx.waker().wake_by_ref();
             return Poll::Pending;
@@ -223,8 +246,7 @@ impl Transport {
         loop {
             if self.full {
                 self.sent_this_turn = 0;
-                let registration = ready!(self.poll_registered(cx))?;
-                let mut ready = ready!(registration.readiness.poll_write_ready(cx))?;
+                let mut ready = ready!(ready!(self.poll_registered(cx))?.poll_write_ready(cx))?;
                 match attempt(ready.get_inner()) {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => ready.retain_ready(),
@@ -264,6 +286,25 @@ impl Transport {
         })
     }
 
+    fn poll_send_file(
+        &mut self,
+        cx: &mut Context<'_>,
+        file: &OwnedFd,
+        offset: u64,
+        length: usize,
+    ) -> Poll<io::Result<usize>> {
+        if self.wire.way() == Way::Sendfile {
+            match ready!(self.poll_attempt(cx, |wire| sendfile::send(&wire.socket, file, offset, length))) {
+                Err(error) if sendfile::refused(&error) => {
+                    self.worker.transfer.give_up_sendfile(&error);
+                    self.wire.copy_instead();
+                }
+                result => return Poll::Ready(result),
+            }
+        }
+        self.poll_attempt(cx, |wire| sendfile::copy(&wire.socket, file, offset, length))
+    }
+
     /// Sends what stands before the first file slice with MSG_MORE (so that head and body share segments), or the
     /// file slice itself if it stands first.
     fn poll_write_file(
@@ -280,23 +321,7 @@ impl Transport {
         match first_file {
             None => self.poll_write_memory(cx, slices),
             Some(0) => match sendfile::locate(document, &slices[0]) {
-                Some((offset, length)) => {
-                    let copies = self.worker.transfer.copies();
-                    let result = ready!(self.poll_attempt(cx, |wire| {
-                        if copies {
-                            sendfile::copy(&wire.socket, file, offset, length)
-                        } else {
-                            sendfile::send(&wire.socket, file, offset, length)
-                        }
-                    }));
-                    match result {
-                        Err(error) if !copies && sendfile::refused(&error) => {
-                            self.worker.transfer.give_up_sendfile(&error);
-                            self.poll_write_file(cx, slices, document)
-                        }
-                        result => Poll::Ready(result),
-                    }
-                }
+                Some((offset, length)) => self.poll_send_file(cx, file, offset, length),
                 None => self.poll_write_memory(cx, slices),
             },
             Some(position) => {

@@ -1,11 +1,12 @@
 //! What the parts of one connection share: the socket, the note to the sweep, and the file that is being sent.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::access_log::Pending;
 use super::deadlines::Pulse;
+use super::transfer::Way;
 use crate::site::Document;
 
 /// One connection, as its service, its transport and the sweep know it.
@@ -17,13 +18,13 @@ pub struct Wire {
     /// The socket; closed when the last of the three lets go.
     pub socket: OwnedFd,
     pub pulse: Pulse,
-    /// Set while an answer's body is a slice of an open file, so that a write has to look for it.
-    sends_file: AtomicBool,
+    /// A [`Way`]: whether an answer's body has slices of an open file, so that a write has to look for them.
+    way: AtomicU8,
     file: Mutex<Option<Arc<Document>>>,
     /// The access log line of the answer that is being written; always `None` when the log is off.
     log: Mutex<Option<Box<Pending>>>,
     /// The answer has several frames: a flush in the middle is not its end.
-    multipart: AtomicBool,
+    several_frames: AtomicBool,
     /// The client was still sending when it was answered: closing at once would destroy the answer with a reset.
     unread_body: AtomicBool,
     /// A head said in two ways how long its body is.
@@ -36,26 +37,46 @@ impl Wire {
         Self {
             socket,
             pulse: Pulse::new(tick),
-            sends_file: AtomicBool::new(false),
+            way: AtomicU8::new(Way::Memory as u8),
             file: Mutex::new(None),
             log: Mutex::new(None),
-            multipart: AtomicBool::new(false),
+            several_frames: AtomicBool::new(false),
             unread_body: AtomicBool::new(false),
             ambiguous: AtomicBool::new(false),
         }
     }
 
-    /// The next answer's body is (or is not) made of slices of this open file.
-    pub fn send_from(&self, file: Option<Arc<Document>>) {
-        if file.is_some() || self.sends_file.load(Relaxed) {
-            self.sends_file.store(file.is_some(), Relaxed);
-            *lock(&self.file) = file;
+    /// The next answer's body is made of slices of this open file, which go this way.
+    pub fn send_from(&self, file: Arc<Document>, way: Way) {
+        self.way.store(way as u8, Relaxed);
+        *lock(&self.file) = Some(file);
+    }
+
+    /// No slice in a write is one of an open file any more.
+    pub fn forget_file(&self) {
+        if self.way() != Way::Memory {
+            self.way.store(Way::Memory as u8, Relaxed);
+            *lock(&self.file) = None;
         }
     }
 
     /// The open file whose slices may stand in a write.
     pub fn file(&self) -> Option<Arc<Document>> {
-        if self.sends_file.load(Relaxed) { lock(&self.file).clone() } else { None }
+        if self.way() == Way::Memory { None } else { lock(&self.file).clone() }
+    }
+
+    /// How slices of the open file reach the socket.
+    pub fn way(&self) -> Way {
+        match self.way.load(Relaxed) {
+            way if way == Way::Sendfile as u8 => Way::Sendfile,
+            way if way == Way::Copy as u8 => Way::Copy,
+            _ => Way::Memory,
+        }
+    }
+
+    /// `sendfile` was refused in the middle of an answer.
+    pub fn copy_instead(&self) {
+        self.way.store(Way::Copy as u8, Relaxed);
     }
 
     /// The access log line that waits for the end of its answer.
@@ -64,13 +85,13 @@ impl Wire {
     }
 
     /// Whether the next answer's body comes in several frames.
-    pub fn set_multipart(&self, multipart: bool) {
-        self.multipart.store(multipart, Relaxed);
+    pub fn set_several_frames(&self, several: bool) {
+        self.several_frames.store(several, Relaxed);
     }
 
     /// Whether hyper's first flush after the answer was given means that all of it is out.
     pub fn ends_with_flush(&self) -> bool {
-        !self.multipart.load(Relaxed) && !self.has_unread_body()
+        !self.several_frames.load(Relaxed) && !self.has_unread_body()
     }
 
     /// Notes that a head said in two ways how long its body is.

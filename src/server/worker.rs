@@ -7,6 +7,7 @@ use super::admission::Admission;
 use super::deadlines::{Phase, TICK, Watch};
 use super::metrics::Counters;
 use super::refusal::Refusals;
+use super::transfer::Transfer;
 use super::wire::Wire;
 use crate::config::plan::{ConnectionPlan, HeadPlan};
 use crate::site::{Now, Site};
@@ -32,6 +33,7 @@ impl Worker {
     pub fn new(
         site: Site,
         admission: Admission,
+        transfer: Transfer,
         limits: ConnectionPlan,
         head: HeadPlan,
         log: Option<access_log::Handle>,
@@ -46,7 +48,7 @@ impl Worker {
             head,
             refusals,
             log,
-            transfer: Transfer::default(),
+            transfer,
             tick: AtomicU32::new(0),
             draining: AtomicBool::new(false),
         }
@@ -80,7 +82,7 @@ impl Worker {
     /// An answer has left the process as a whole.
     pub fn end_answer(&self, wire: &Wire) {
         self.finish_log(wire);
-        wire.send_from(None);
+        wire.forget_file();
         wire.pulse.enter(Phase::Idle, self.tick());
     }
 
@@ -91,26 +93,6 @@ impl Worker {
             && !log.log(pending.finish())
         {
             self.counters.log_dropped(1);
-        }
-    }
-}
-
-/// How bytes of open files reach the socket.
-#[derive(Debug, Default)]
-pub struct Transfer {
-    copies: AtomicBool,
-}
-
-impl Transfer {
-    /// Whether file contents go through a buffer of this process.
-    pub fn copies(&self) -> bool {
-        self.copies.load(Relaxed)
-    }
-
-    /// The file system (or a sandbox) refuses `sendfile`: copy from now on, and say so once.
-    pub fn give_up_sendfile(&self, error: &std::io::Error) {
-        if !self.copies.swap(true, Relaxed) {
-            tracing::warn!("sendfile is refused here ({error}); copying instead");
         }
     }
 }

@@ -125,8 +125,10 @@ impl Stamp {
         HeaderValue::try_from(format!("\"{digits}\"")).expect("hexadecimal digits are visible ASCII")
     }
 
-    /// Whether the file had been at rest for so long that another write must have given it another stamp. Clocks of file
-    /// systems tick: every 10 ms on kernels before 6.13, every 2 s on FAT. Two writes within a tick look like one.
+    /// Whether the file had been at rest for so long that another write must have given it another stamp. Clocks of
+    /// file systems tick (every 10 ms on kernels before 6.13, every 2 s on FAT), and two writes within a tick look
+    /// like one; a write that is under way while the file is read has set the times already. Git calls such files
+    /// racily clean.
     fn is_settled(&self, wall: SystemTime) -> bool {
         const COARSEST_TICK: Duration = Duration::from_secs(2);
         let Ok(changed) = u64::try_from(self.changed.seconds) else {
@@ -178,8 +180,8 @@ impl Representation {
 /// How often a file is read again because it was written to while it was read.
 const READ_ATTEMPTS: usize = 8;
 
-/// Reads a file that fits, maps one that does not. The stamps before and after the reading must agree: what is served is
-/// whole, old or new.
+/// Reads a file that fits, maps one that does not. The stamps before and after the reading must agree: what is served
+/// is whole, old or new.
 fn load_content(file: OwnedFd, mut stamp: Stamp, memory_max: u64) -> Result<(Content, Stamp), OpenError> {
     for _ in 0..READ_ATTEMPTS {
         if stamp.length > memory_max && stamp.length > 0 {
@@ -215,13 +217,14 @@ fn read(file: &OwnedFd, length: u64) -> Result<Vec<u8>, OpenError> {
     Ok(content)
 }
 
-/// The date to send for a file last modified then. There is none before 1970 and from 9999 on: `httpdate` panics outside
-/// its range, and such times are always mistakes. A time yet to come is sent as now (RFC 9110, section 8.8.2.1).
+/// The date to send for a file last modified then. There is none before 1970 and from 9999 on: `httpdate` panics
+/// outside its range, and such times are always mistakes. A time yet to come is sent as now (RFC 9110, section
+/// 8.8.2.1).
 #[expect(clippy::disallowed_methods, reason = "this is the check")]
 fn last_modified(modified: i64, wall: SystemTime) -> Option<HeaderValue> {
     const YEAR_9999: u64 = 253_370_764_800;
     let seconds = u64::try_from(modified).ok().filter(|&seconds| seconds < YEAR_9999)?;
-    let date = (UNIX_EPOCH + Duration::from_secs(seconds)).min(wall);
+    let date = (UNIX_EPOCH + Duration::from_secs(seconds)).min(wall).max(UNIX_EPOCH);
     HeaderValue::try_from(httpdate::fmt_http_date(date)).ok()
 }
 
@@ -236,9 +239,186 @@ fn content_type(name: &[u8]) -> HeaderValue {
     }
 }
 
-/// Text is UTF-8 here; unsaid, a browser would guess. So it is for scripts, which their page's encoding decides otherwise.
-/// JSON is left alone, because it is always UTF-8 and the type defines no such parameter (RFC 8259, section 11), and so is XML
-/// that is no `text/`, because the parameter would overrule what the file says of itself (RFC 7303, section 3.2).
+/// Text is UTF-8 here; unsaid, a browser would guess. So it is for scripts, which their page's encoding decides
+/// otherwise. JSON is left alone, because it is always UTF-8 and the type defines no such parameter (RFC 8259,
+/// section 11), and so is XML that is no `text/`, because the parameter would overrule what the file says of itself
+/// (RFC 7303, section 3.2).
 fn needs_charset(kind: &str) -> bool {
     kind.starts_with("text/") || kind == "application/javascript"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::{Seek, Write};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const JANUARY_2020: i64 = 1_577_836_800;
+
+    fn wall(seconds: i64) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(seconds as u64)
+    }
+
+    #[test]
+    fn dates_that_http_can_say_are_said() {
+        let table = [
+            (i64::MIN, None),
+            (-1, None),
+            (0, Some("Thu, 01 Jan 1970 00:00:00 GMT")),
+            (1_577_836_799, Some("Tue, 31 Dec 2019 23:59:59 GMT")),
+            (JANUARY_2020, Some("Wed, 01 Jan 2020 00:00:00 GMT")),
+            // Yet to come: as now.
+            (JANUARY_2020 + 1, Some("Wed, 01 Jan 2020 00:00:00 GMT")),
+            (4_102_444_800, Some("Wed, 01 Jan 2020 00:00:00 GMT")),
+            (253_370_764_799, Some("Wed, 01 Jan 2020 00:00:00 GMT")),
+            (253_370_764_800, None),
+            (253_402_300_800, None),
+            (i64::MAX, None),
+        ];
+        for (modified, expected) in table {
+            let date = last_modified(modified, wall(JANUARY_2020));
+            assert_eq!(date.as_ref().map(HeaderValue::as_bytes), expected.map(str::as_bytes), "{modified}");
+        }
+    }
+
+    #[test]
+    fn types_go_by_the_last_extension() {
+        let table = [
+            ("a.html", "text/html; charset=utf-8"),
+            ("A.HTML", "text/html; charset=utf-8"),
+            ("dir.css/a.txt", "text/plain; charset=utf-8"),
+            ("a.css", "text/css; charset=utf-8"),
+            ("a.js", "text/javascript; charset=utf-8"),
+            ("a.mjs", "application/javascript; charset=utf-8"),
+            ("a.md", "text/markdown; charset=utf-8"),
+            ("a.json", "application/json"),
+            ("a.svg", "image/svg+xml"),
+            ("a.xhtml", "application/xhtml+xml"),
+            ("a.png", "image/png"),
+            ("a.wasm", "application/wasm"),
+            ("a.woff2", "font/woff2"),
+            ("a.tar.gz", "application/gzip"),
+            ("a.unheard-of", "application/octet-stream"),
+            ("html", "application/octet-stream"),
+            ("a.", "application/octet-stream"),
+            ("", "application/octet-stream"),
+        ];
+        for (name, expected) in table {
+            assert_eq!(content_type(name.as_bytes()), expected, "{name}");
+        }
+        assert_eq!(content_type(b"\xff\xfe.html"), "text/html; charset=utf-8");
+        assert_eq!(content_type(b"a.\xff"), "application/octet-stream");
+    }
+
+    fn stamp() -> Stamp {
+        let moment = Moment { seconds: JANUARY_2020, nanoseconds: 500 };
+        Stamp { device: 1, inode: 2, length: 3, modified: moment, changed: moment }
+    }
+
+    #[test]
+    fn an_etag_differs_with_everything_that_it_is_made_of() {
+        let later = Moment { seconds: JANUARY_2020, nanoseconds: 501 };
+        let older = Moment { seconds: JANUARY_2020 - 1, nanoseconds: 500 };
+        let stamps = [
+            stamp(),
+            Stamp { device: 9, ..stamp() },
+            Stamp { inode: 9, ..stamp() },
+            Stamp { length: 9, ..stamp() },
+            Stamp { modified: later, ..stamp() },
+            Stamp { modified: older, ..stamp() },
+            Stamp { changed: later, ..stamp() },
+        ];
+        let mut etags: Vec<HeaderValue> = stamps.iter().map(|stamp| stamp.etag(None)).collect();
+        etags.extend(Coding::ALL.map(|coding| stamp().etag(Some(coding))));
+        for (place, etag) in etags.iter().enumerate() {
+            let digits = etag.to_str().unwrap().strip_prefix('"').unwrap().strip_suffix('"').unwrap();
+            assert!(digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()), "{etag:?}");
+            assert!(!etags[..place].contains(etag), "{etag:?}");
+        }
+        assert_eq!(stamp().etag(None), stamp().etag(None));
+    }
+
+    #[test]
+    fn a_file_is_settled_when_its_last_change_is_two_ticks_old() {
+        let table = [(-1, false), (0, false), (2, false), (3, true), (1000, true)];
+        for (age, expected) in table {
+            assert_eq!(stamp().is_settled(wall(JANUARY_2020 + age)), expected, "{age}");
+        }
+        let ancient = Moment { seconds: -1, nanoseconds: 0 };
+        assert!(Stamp { changed: ancient, ..stamp() }.is_settled(wall(JANUARY_2020)));
+        let absurd = Moment { seconds: i64::MAX, nanoseconds: 0 };
+        assert!(!Stamp { changed: absurd, ..stamp() }.is_settled(wall(JANUARY_2020)));
+    }
+
+    fn load(path: &std::path::Path, memory_max: u64) -> Representation {
+        let file = OwnedFd::from(File::open(path).unwrap());
+        let stamp = Stamp::of(&file).unwrap();
+        Representation::load(file, stamp, b"a.html", None, false, memory_max).unwrap()
+    }
+
+    #[test]
+    fn small_files_are_read_and_large_ones_kept_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.html");
+        fs::write(&path, "0123456789").unwrap();
+        let small = load(&path, 10);
+        assert!(matches!(&small.document.content, Content::Memory(bytes) if bytes == "0123456789"));
+        let large = load(&path, 9);
+        let Content::Open(open) = &large.document.content else { panic!("read") };
+        assert_eq!((large.document.length, open.map.len()), (10, 10));
+        // The slices are addresses in the mapping, at the offset that they name.
+        let start = open.map.as_ptr() as usize;
+        for range in [0..10, 3..7, 10..10, 0..0] {
+            let slice = open.slice(range.clone());
+            assert_eq!(
+                (slice.as_ptr() as usize - start, slice.len()),
+                (range.start as usize, (range.end - range.start) as usize)
+            );
+        }
+        fs::write(&path, "").unwrap();
+        assert!(matches!(load(&path, 0).document.content, Content::Memory(ref bytes) if bytes.is_empty()));
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn a_slice_beyond_the_mapping_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.html");
+        fs::write(&path, "0123456789").unwrap();
+        if let Content::Open(open) = &load(&path, 0).document.content {
+            open.slice(0..11);
+        }
+    }
+
+    /// The stamp that a file was opened with is old by the time it is read: what counts is the state that was read.
+    #[test]
+    fn a_file_that_changed_after_it_was_opened_is_read_as_it_is_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.html");
+        fs::write(&path, "old").unwrap();
+        let mut file = File::options().read(true).write(true).open(&path).unwrap();
+        let reader = OwnedFd::from(File::open(&path).unwrap());
+        let old = Stamp::of(&reader).unwrap();
+        for (content, length) in [("longer", 6), ("s", 1)] {
+            file.set_len(0).unwrap();
+            file.rewind().unwrap();
+            file.write_all(content.as_bytes()).unwrap();
+            let (read, stamp) = load_content(reader.try_clone().unwrap(), old, 100).unwrap();
+            assert!(matches!(read, Content::Memory(bytes) if bytes == content));
+            assert_eq!(stamp.length, length);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_date_panics_or_lies_ahead(modified in any::<i64>(), now in 0i64..253_000_000_000) {
+            if let Some(date) = last_modified(modified, wall(now)) {
+                let date = httpdate::parse_http_date(date.to_str().unwrap()).unwrap();
+                prop_assert!(date <= wall(now));
+            }
+        }
+    }
 }

@@ -48,7 +48,8 @@ fn read_names(root: &RootFolder, folder: &[u8], hidden: bool, max: usize) -> Res
 fn render(folder: &[u8], names: &[Vec<u8>], is_cut: bool) -> String {
     let title = format!("Index of /{}", text(folder));
     let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n</head>\n<body>\n<h1>{title}</h1>\n<ul>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n</head>\n\
+         <body>\n<h1>{title}</h1>\n<ul>\n"
     );
     if !folder.is_empty() {
         page.push_str("<li><a href=\"../\">../</a></li>\n");
@@ -80,4 +81,103 @@ fn text(name: &[u8]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use rustix::fs::{CWD, Mode, mknodat};
+
+    use super::*;
+
+    fn listed(path: &Path, folder: &str, hidden: bool) -> String {
+        let page = page(&RootFolder::open(path).unwrap(), folder.as_bytes(), hidden).unwrap();
+        String::from_utf8(page.to_vec()).unwrap()
+    }
+
+    /// The hrefs and texts, in their order.
+    fn entries(page: &str) -> Vec<(&str, &str)> {
+        let links = page.lines().filter_map(|line| line.strip_prefix("<li><a href=\"")?.strip_suffix("</a></li>"));
+        links.map(|link| link.split_once("\">").unwrap()).collect()
+    }
+
+    #[test]
+    fn what_would_be_served_is_listed_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("dir/sub")).unwrap();
+        for name in ["b", "a", "dir/in", ".hidden"] {
+            fs::write(root.join(name), "").unwrap();
+        }
+        symlink("../a", root.join("dir/link")).unwrap();
+        symlink("sub", root.join("dir/link-folder")).unwrap();
+        symlink("gone", root.join("link-dangling")).unwrap();
+        symlink("/etc/passwd", root.join("link-outside")).unwrap();
+        mknodat(CWD, root.join("fifo"), FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+        assert_eq!(entries(&listed(root, "", false)), [("./a", "a"), ("./b", "b"), ("./dir/", "dir/")]);
+        let hidden = listed(root, "", true);
+        assert_eq!(entries(&hidden)[0], ("./.hidden", ".hidden"));
+        let below = listed(root, "dir/", false);
+        assert_eq!(
+            entries(&below),
+            [
+                ("../", "../"),
+                ("./in", "in"),
+                ("./link", "link"),
+                ("./link-folder/", "link-folder/"),
+                ("./sub/", "sub/")
+            ]
+        );
+    }
+
+    #[test]
+    fn names_cannot_leave_their_place_in_the_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let table: &[(&[u8], &str, &str)] = &[
+            (b"<script>alert(1)<", "./%3Cscript%3Ealert(1)%3C", "&lt;script&gt;alert(1)&lt;"),
+            (b"\"quote'", "./%22quote&#39;", "&quot;quote&#39;"),
+            (b"a&b;", "./a&amp;b;", "a&amp;b;"),
+            (b"a\nb", "./a%0Ab", "a\u{fffd}b"),
+            (b"a%20b", "./a%2520b", "a%20b"),
+            (b"a?b#c", "./a%3Fb%23c", "a?b#c"),
+            (b"javascript:alert(1)", "./javascript:alert(1)", "javascript:alert(1)"),
+            (b"\\\\evil.com", "./%5C%5Cevil.com", "\\\\evil.com"),
+            ("😀".as_bytes(), "./%F0%9F%98%80", "😀"),
+            (b"\xff", "./%FF", "\u{fffd}"),
+        ];
+        for (name, href, text) in table {
+            let path = folder.path().join(OsStr::from_bytes(name));
+            fs::write(&path, "").unwrap();
+            let page = listed(folder.path(), "", false);
+            assert_eq!(entries(&page), [(*href, *text)], "{name:?}");
+            fs::remove_file(path).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_title_is_text_as_well() {
+        let page = render("</title><b>/".as_bytes(), &[], false);
+        assert!(page.contains("<title>Index of /&lt;/title&gt;&lt;b&gt;/</title>"), "{page}");
+        assert!(page.starts_with("<!DOCTYPE html>"));
+    }
+
+    #[test]
+    fn a_page_says_when_it_was_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..4 {
+            fs::write(folder.path().join(number.to_string()), "").unwrap();
+        }
+        let root = RootFolder::open(folder.path()).unwrap();
+        let (names, is_cut) = read_names(&root, b"", false, 4).unwrap();
+        assert_eq!((names.len(), is_cut), (4, false));
+        let (names, is_cut) = read_names(&root, b"", false, 3).unwrap();
+        assert_eq!((names.len(), is_cut), (3, true));
+        assert!(render(b"", &names, true).contains("Only 10000 entries are shown"));
+        assert!(!render(b"", &names, false).contains("entries are shown"));
+    }
 }

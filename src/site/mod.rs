@@ -148,8 +148,9 @@ pub struct Site {
 impl Site {
     /// Opens a folder. It is held open: renaming it later changes nothing.
     ///
-    /// Contents in the cache weigh what they take. A file that is kept open weighs at least a 256th of the capacity, so that
-    /// the cache holds at most 256 descriptors, and every entry weighs some hundred bytes more, so that their number is bounded.
+    /// Contents in the cache weigh what they take. A file that is kept open weighs at least a 256th of the capacity,
+    /// so that the cache holds at most 256 descriptors, and every entry weighs some hundred bytes more, so that their
+    /// number is bounded.
     pub fn open(root: &Path, plan: &SitePlan) -> Result<Site, SiteError> {
         // The caller has turned `plan.root` into a folder that exists.
         let SitePlan { root: _, index, hidden, listing, precompressed, cache } = plan;
@@ -201,8 +202,9 @@ impl Site {
                 self.cache.remember(target.path(), known, now);
                 answer
             }
-            // Comparing takes a descriptor. When there is none, what is known is served on, and the next request tries again:
-            // a server at its limit of connections must not answer 503 for documents that it holds in memory.
+            // Comparing takes a descriptor. When there is none, what is known is served on, and the next request
+            // tries again: a server at its limit of connections must not answer 503 for documents that it holds in
+            // memory.
             Err(OpenError::Unavailable) => answer(&known, target, request),
             Ok(false) | Err(_) => self.find(target, request, now),
         }

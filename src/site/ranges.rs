@@ -21,9 +21,9 @@ pub enum Selection {
 
 /// Selects from a document of `length` bytes.
 ///
-/// A line that is malformed, in another unit, with a number beyond 64 bits, with too many ranges, or with ranges that sum
-/// up to more than the document is ignored. So is any range of an empty document: there is no range to name in a 206,
-/// and a 416 would keep a client that always asks for `0-` from ever seeing that the file is empty.
+/// A line that is malformed, in another unit, with a number beyond 64 bits, with too many ranges, or with ranges that
+/// sum up to more than the document is ignored. So is any range of an empty document: there is no range to name in a
+/// 206, and a 416 would keep a client that always asks for `0-` from ever seeing that the file is empty.
 pub fn select(header: &[u8], length: u64) -> Selection {
     if length == 0 {
         return Selection::Whole;
@@ -254,7 +254,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_selected_lies_in_the_document(header in "bytes=([0-9]{0,3}-[0-9]{0,3},? ?){0,18}", length in 0u64..1200) {
+        fn what_is_selected_lies_in_the_document(
+            header in "bytes=([0-9]{0,3}-[0-9]{0,3},? ?){0,18}",
+            length in 0u64..1200,
+        ) {
             assert_sound(&select(header.as_bytes(), length), length);
         }
 

@@ -33,8 +33,8 @@ impl Coding {
 
 /// The coding to send, out of those that `is_available`; `None` is the document as it is.
 ///
-/// That is also the answer where the client refuses everything there is: RFC 9110, section 12.5.3, leaves 406 as a choice, and
-/// a client that sends `identity;q=0` is better served by a page than by an error.
+/// That is also the answer where the client refuses everything there is: RFC 9110, section 12.5.3, leaves 406 as a
+/// choice, and a client that sends `identity;q=0` is better served by a page than by an error.
 pub(super) fn choose(accept: Option<&[u8]>, is_available: impl Fn(Coding) -> bool) -> Option<Coding> {
     let accepted = Accepted::parse(accept?);
     let mut best = None;
@@ -177,7 +177,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_what_is_available_and_accepted_is_chosen(accept in "((br|zstd|gzip|identity|\\*)(;q=[01](\\.[0-9]{0,4})?)?, ?){0,6}", mask in 0u8..8) {
+        fn only_what_is_available_and_accepted_is_chosen(
+            accept in "((br|zstd|gzip|identity|\\*)(;q=[01](\\.[0-9]{0,4})?)?, ?){0,6}",
+            mask in 0u8..8,
+        ) {
             let is_available = |coding| mask & (1 << coding as u8) != 0;
             if let Some(coding) = choose(Some(accept.as_bytes()), is_available) {
                 prop_assert!(is_available(coding));

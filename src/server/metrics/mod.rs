@@ -9,6 +9,9 @@ mod status;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::transfer::Way;
+use crate::process::usage::Usage;
+
 pub use prometheus::{CONTENT_TYPE as PROMETHEUS_CONTENT_TYPE, to_prometheus};
 pub use status::{About, to_json};
 
@@ -53,6 +56,9 @@ impl Timeout {
     const NAMES: [&str; 4] = ["header", "idle", "write_stall", "linger"];
 }
 
+/// Label values of the ways to the socket, in the order of [`Way`].
+const WAYS: [&str; 4] = ["memory", "sendfile", "copy", "stream"];
+
 /// What one worker has counted since the start.
 ///
 /// A worker writes its own counters only, so the additions are atomic for those who read and never contended for the
@@ -72,6 +78,8 @@ pub struct Counters {
     woken: AtomicU64,
     accept_errors: [AtomicU64; 4],
     timeouts: [AtomicU64; 4],
+    transfers: [AtomicU64; 4],
+    threads_started: AtomicU64,
     access_log_dropped: AtomicU64,
 }
 
@@ -117,6 +125,16 @@ impl Counters {
         self.timeouts[kind as usize].fetch_add(1, Relaxed);
     }
 
+    /// An answer's content goes to the socket this way.
+    pub fn transferred(&self, way: Way) {
+        self.transfers[way as usize].fetch_add(1, Relaxed);
+    }
+
+    /// A thread was made for a connection.
+    pub fn thread_started(&self) {
+        self.threads_started.fetch_add(1, Relaxed);
+    }
+
     /// The access log's queue was full for this many lines.
     pub fn log_dropped(&self, lines: u64) {
         self.access_log_dropped.fetch_add(lines, Relaxed);
@@ -134,6 +152,8 @@ pub struct Elsewhere {
     pub cache_misses: u64,
     /// Access log lines that the destination did not take.
     pub access_log_lost: u64,
+    /// What the process takes of the machine.
+    pub usage: Usage,
 }
 
 /// All workers' counters at one moment.
@@ -158,6 +178,10 @@ pub struct Snapshot {
     pub accept_errors: [u64; 4],
     /// Connections cut, in the order of [`Timeout`].
     pub timeouts: [u64; 4],
+    /// Answers by the way of their content, in the order of [`Way`].
+    pub transfers: [u64; 4],
+    /// Threads made for connections.
+    pub threads_started: u64,
     /// Access log lines dropped because the queue was full.
     pub access_log_dropped: u64,
     /// What the caller counts.
@@ -184,6 +208,8 @@ impl Snapshot {
             woken,
             accept_errors,
             timeouts,
+            transfers,
+            threads_started,
             access_log_dropped,
         } = worker;
         add_each(&mut self.requests, requests);
@@ -194,6 +220,8 @@ impl Snapshot {
         self.parked += parked.load(Relaxed);
         add_each(&mut self.accept_errors, accept_errors);
         add_each(&mut self.timeouts, timeouts);
+        add_each(&mut self.transfers, transfers);
+        self.threads_started += threads_started.load(Relaxed);
         self.access_log_dropped += access_log_dropped.load(Relaxed);
     }
 }
@@ -225,8 +253,29 @@ mod tests {
             woken: 300,
             accept_errors: [21, 22, 23, 24],
             timeouts: [31, 32, 33, 34],
+            transfers: [61, 62, 63, 64],
+            threads_started: 65,
             access_log_dropped: 41,
-            elsewhere: Elsewhere { connections_waiting: 51, cache_hits: 52, cache_misses: 53, access_log_lost: 54 },
+            elsewhere: Elsewhere {
+                connections_waiting: 51,
+                cache_hits: 52,
+                cache_misses: 53,
+                access_log_lost: 54,
+                usage: Usage { threads: 71, resident_bytes: 72, virtual_bytes: 73, descriptors: 74 },
+            },
+        }
+    }
+
+    pub(super) fn about() -> About {
+        About {
+            version: "1.2.3",
+            uptime: std::time::Duration::from_millis(61_900),
+            workers: 2,
+            listen: vec!["127.0.0.1:8080".into(), "unix:/run/\"q\".sock".into()],
+            model: "event-loop",
+            files_mode: "cached",
+            transfer_path: "auto",
+            stack_bytes: 75,
         }
     }
 
@@ -257,6 +306,11 @@ mod tests {
             for (kind, &count) in kinds.into_iter().zip(&expected.timeouts) {
                 times(part(count), || worker.timed_out(kind));
             }
+            let ways = [Way::Memory, Way::Sendfile, Way::Copy, Way::Stream];
+            for (way, &count) in ways.into_iter().zip(&expected.transfers) {
+                times(part(count), || worker.transferred(way));
+            }
+            times(part(expected.threads_started), || worker.thread_started());
             worker.log_dropped(part(expected.access_log_dropped));
         }
         assert_eq!(Snapshot::sum(&workers, expected.elsewhere), expected);

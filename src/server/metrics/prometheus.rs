@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use super::{AcceptError, Elsewhere, STATUS_CLASSES, Snapshot, Timeout, present};
+use super::{About, AcceptError, Elsewhere, STATUS_CLASSES, Snapshot, Timeout, Usage, WAYS, present};
 
 /// The format's media type.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The body of `/metrics`.
-pub fn to_prometheus(snapshot: &Snapshot) -> String {
+pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
+    let About { version, uptime: _, workers, listen: _, model, files_mode, transfer_path, stack_bytes } = about;
     let Snapshot {
         requests,
         sent_bytes,
@@ -18,8 +19,10 @@ pub fn to_prometheus(snapshot: &Snapshot) -> String {
         woken,
         accept_errors,
         timeouts,
+        transfers,
+        threads_started,
         access_log_dropped,
-        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost },
+        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost, usage },
     } = snapshot;
 
     let mut text = Exposition::default();
@@ -37,6 +40,20 @@ pub fn to_prometheus(snapshot: &Snapshot) -> String {
     text.counter("cache_misses_total", "Requests whose document had to be opened.", *cache_misses);
     text.counter("access_log_dropped_total", "Access log lines dropped, queue full.", *access_log_dropped);
     text.counter("access_log_lost_total", "Access log lines that could not be written.", *access_log_lost);
+    text.counters("transfers_total", "Answers by the way of their content.", "way", WAYS, transfers);
+    text.counter("threads_started_total", "Threads made for connections.", *threads_started);
+    let Usage { threads, resident_bytes, virtual_bytes, descriptors } = *usage;
+    text.gauge("process_threads", "Threads of the process.", threads);
+    text.gauge("process_resident_bytes", "Memory of the process that is in use.", resident_bytes);
+    text.gauge("process_virtual_bytes", "Address space of the process.", virtual_bytes);
+    text.gauge("process_open_descriptors", "Open descriptors of the process.", descriptors);
+    text.gauge("thread_stack_bytes", "Stack that each thread may use.", *stack_bytes);
+    text.gauge("workers", "Workers that serve.", *workers as u64);
+    text.labels(
+        "info",
+        "What this server is; the value is always 1.",
+        &[("version", version), ("model", model), ("files_mode", files_mode), ("transfer_path", transfer_path)],
+    );
     text.0
 }
 
@@ -63,6 +80,13 @@ impl Exposition {
         }
     }
 
+    /// A metric that tells texts.
+    fn labels(&mut self, name: &str, help: &str, labels: &[(&str, &str)]) {
+        self.describe(name, help, "gauge");
+        let labels: Vec<_> = labels.iter().map(|(label, value)| format!("{label}=\"{value}\"")).collect();
+        let _ = writeln!(self.0, "quintain_{name}{{{}}} 1", labels.join(","));
+    }
+
     fn describe(&mut self, name: &str, help: &str, kind: &str) {
         let _ = writeln!(self.0, "# HELP quintain_{name} {help}\n# TYPE quintain_{name} {kind}");
     }
@@ -72,7 +96,7 @@ impl Exposition {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::tests::distinct;
+    use super::super::tests::{about, distinct};
     use super::*;
 
     /// Reads the format as its definition wants it: HELP and TYPE once, in this order and before the samples of their
@@ -135,17 +159,29 @@ mod tests {
             ("cache_misses_total", counter(53)),
             ("access_log_dropped_total", counter(41)),
             ("access_log_lost_total", counter(54)),
+            (r#"transfers_total{way="memory"}"#, counter(61)),
+            (r#"transfers_total{way="sendfile"}"#, counter(62)),
+            (r#"transfers_total{way="copy"}"#, counter(63)),
+            (r#"transfers_total{way="stream"}"#, counter(64)),
+            ("threads_started_total", counter(65)),
+            ("process_threads", gauge(71)),
+            ("process_resident_bytes", gauge(72)),
+            ("process_virtual_bytes", gauge(73)),
+            ("process_open_descriptors", gauge(74)),
+            ("thread_stack_bytes", gauge(75)),
+            ("workers", gauge(2)),
+            (r#"info{version="1.2.3",model="event-loop",files_mode="cached",transfer_path="auto"}"#, gauge(1)),
         ];
         let expected: BTreeMap<_, _> =
             expected.into_iter().map(|(series, value)| (format!("quintain_{series}"), value)).collect();
-        assert_eq!(parse(&to_prometheus(&distinct())), expected);
+        assert_eq!(parse(&to_prometheus(&about(), &distinct())), expected);
     }
 
     /// A connection can be counted as ended in a snapshot that has not yet seen it accepted.
     #[test]
     fn a_gauge_is_never_below_zero() {
         let snapshot = Snapshot { closed: 1, woken: 1, ..Snapshot::default() };
-        let samples = parse(&to_prometheus(&snapshot));
+        let samples = parse(&to_prometheus(&about(), &snapshot));
         assert_eq!(samples["quintain_connections_open"].1, 0);
         assert_eq!(samples["quintain_connections_parked"].1, 0);
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Elsewhere, Snapshot, present};
+use super::{Elsewhere, Snapshot, Usage, present};
 
 /// What does not change while the server runs, and for how long it has run.
 #[derive(Debug, Clone)]
@@ -17,6 +17,14 @@ pub struct About {
     pub workers: usize,
     /// Addresses that are listened on, with the real ports.
     pub listen: Vec<String>,
+    /// `server.model`.
+    pub model: &'static str,
+    /// `files.mode`.
+    pub files_mode: &'static str,
+    /// `transfer.path`.
+    pub transfer_path: &'static str,
+    /// Stack that each thread may use.
+    pub stack_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -25,6 +33,9 @@ struct Status<'a> {
     uptime_seconds: u64,
     workers: usize,
     listen: &'a [String],
+    model: &'a str,
+    files_mode: &'a str,
+    transfer_path: &'a str,
     requests: Requests,
     sent_bytes: u64,
     connections: Connections,
@@ -32,6 +43,8 @@ struct Status<'a> {
     timeouts: Timeouts,
     cache: Cache,
     access_log: AccessLog,
+    transfers: Transfers,
+    process: Process,
 }
 
 #[derive(Serialize)]
@@ -86,9 +99,27 @@ struct AccessLog {
     lost: u64,
 }
 
+#[derive(Serialize)]
+struct Transfers {
+    memory: u64,
+    sendfile: u64,
+    copy: u64,
+    stream: u64,
+}
+
+#[derive(Serialize)]
+struct Process {
+    threads: u64,
+    threads_started: u64,
+    stack_bytes: u64,
+    resident_bytes: u64,
+    virtual_bytes: u64,
+    open_descriptors: u64,
+}
+
 /// The body of `/status`.
 pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
-    let About { version, uptime, workers, listen } = about;
+    let About { version, uptime, workers, listen, model, files_mode, transfer_path, stack_bytes } = about;
     let Snapshot {
         requests: [informational, successful, redirection, client_error, server_error],
         sent_bytes,
@@ -98,14 +129,20 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
         woken,
         accept_errors: [connection, descriptors, memory, other],
         timeouts: [header, idle, write_stall, linger],
+        transfers: [from_memory, sendfile, copy, stream],
+        threads_started,
         access_log_dropped,
-        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost },
+        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost, usage },
     } = snapshot.clone();
+    let Usage { threads, resident_bytes, virtual_bytes, descriptors: open_descriptors } = usage;
     let status = Status {
         version,
         uptime_seconds: uptime.as_secs(),
         workers: *workers,
         listen,
+        model,
+        files_mode,
+        transfer_path,
         requests: Requests { informational, successful, redirection, client_error, server_error },
         sent_bytes,
         connections: Connections {
@@ -120,6 +157,15 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
         timeouts: Timeouts { header, idle, write_stall, linger },
         cache: Cache { hits: cache_hits, misses: cache_misses },
         access_log: AccessLog { dropped: access_log_dropped, lost: access_log_lost },
+        transfers: Transfers { memory: from_memory, sendfile, copy, stream },
+        process: Process {
+            threads,
+            threads_started,
+            stack_bytes: *stack_bytes,
+            resident_bytes,
+            virtual_bytes,
+            open_descriptors,
+        },
     };
     serde_json::to_string(&status).expect("numbers and strings under string keys are always JSON")
 }
@@ -128,23 +174,20 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::tests::distinct;
+    use super::super::tests::{about, distinct};
     use super::*;
 
     #[test]
     fn every_figure_has_its_place() {
-        let about = About {
-            version: "1.2.3",
-            uptime: Duration::from_millis(61_900),
-            workers: 2,
-            listen: vec!["127.0.0.1:8080".into(), "unix:/run/\"q\".sock".into()],
-        };
-        let status: Value = serde_json::from_str(&to_json(&about, &distinct())).unwrap();
+        let status: Value = serde_json::from_str(&to_json(&about(), &distinct())).unwrap();
         let expected = json!({
             "version": "1.2.3",
             "uptime_seconds": 61,
             "workers": 2,
             "listen": ["127.0.0.1:8080", "unix:/run/\"q\".sock"],
+            "model": "event-loop",
+            "files_mode": "cached",
+            "transfer_path": "auto",
             "requests": {"1xx": 11, "2xx": 12, "3xx": 13, "4xx": 14, "5xx": 15},
             "sent_bytes": 1_000_001,
             "connections": {
@@ -154,6 +197,11 @@ mod tests {
             "timeouts": {"header": 31, "idle": 32, "write_stall": 33, "linger": 34},
             "cache": {"hits": 52, "misses": 53},
             "access_log": {"dropped": 41, "lost": 54},
+            "transfers": {"memory": 61, "sendfile": 62, "copy": 63, "stream": 64},
+            "process": {
+                "threads": 71, "threads_started": 65, "stack_bytes": 75, "resident_bytes": 72, "virtual_bytes": 73,
+                "open_descriptors": 74,
+            },
         });
         assert_eq!(status, expected);
     }

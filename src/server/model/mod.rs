@@ -1,3 +1,81 @@
-//! The I/O models: who accepts, and which thread polls a connection.
+//! The I/O models: who accepts, and which thread polls a connection. Site, service, transport and limits are the same
+//! under each.
 
-pub mod event_loop;
+mod accept;
+mod boss_worker;
+mod event_loop;
+mod thread_per_connection;
+mod work_stealing;
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio_util::sync::CancellationToken;
+
+use super::worker::Worker;
+use crate::config::plan::{Model, ThreadsPlan};
+use crate::process::affinity;
+
+/// A thread of the server; it ends when its connections have ended after `stop`.
+pub type Thread = JoinHandle<io::Result<()>>;
+
+/// How a model divides the work.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Workers with a site, counters and connections of their own.
+    pub workers: usize,
+    /// Listening sockets for each address.
+    pub listeners: usize,
+    /// Connections at once that the model itself allows.
+    pub most_connections: usize,
+    /// Threads at the most.
+    pub threads: usize,
+}
+
+/// What the plan means for the model that it names.
+pub fn shape(plan: &ThreadsPlan) -> Shape {
+    let count = plan.workers.get();
+    match plan.model {
+        Model::EventLoop => Shape { workers: count, listeners: count, most_connections: usize::MAX, threads: count },
+        Model::BossWorker => Shape { workers: count, listeners: 1, most_connections: usize::MAX, threads: count + 1 },
+        Model::WorkStealing => Shape { workers: 1, listeners: 1, most_connections: usize::MAX, threads: count },
+        Model::ThreadPerConnection => {
+            let most = plan.max_threads.get();
+            Shape { workers: 1, listeners: 1, most_connections: most, threads: most + 1 }
+        }
+    }
+}
+
+/// Starts the threads of the model. `listeners` has one set for each of the shape's `listeners`, each with one socket
+/// for each address.
+pub fn start(
+    plan: &ThreadsPlan,
+    team: &[Arc<Worker>],
+    listeners: Vec<Vec<OwnedFd>>,
+    stop: &CancellationToken,
+) -> io::Result<Vec<Thread>> {
+    let ThreadsPlan { model, workers, max_threads: _, stack_bytes, affinity } = plan;
+    let pins = affinity::Pins::new(affinity);
+    match model {
+        Model::EventLoop => event_loop::start(team, listeners, *stack_bytes, &pins, stop),
+        Model::BossWorker => boss_worker::start(team, listeners, *stack_bytes, &pins, stop),
+        Model::WorkStealing => work_stealing::start(team, listeners, *workers, *stack_bytes, &pins, stop),
+        Model::ThreadPerConnection => thread_per_connection::start(team, listeners, *stack_bytes, &pins, stop),
+    }
+}
+
+/// A named thread with a stack of this size.
+fn spawn(
+    name: String,
+    stack_bytes: Option<NonZeroUsize>,
+    run: impl FnOnce() -> io::Result<()> + Send + 'static,
+) -> io::Result<Thread> {
+    let mut builder = std::thread::Builder::new().name(name);
+    if let Some(bytes) = stack_bytes {
+        builder = builder.stack_size(bytes.get());
+    }
+    builder.spawn(run)
+}

@@ -1,0 +1,64 @@
+//! Which CPU a thread may run on.
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use crate::config::plan::Affinity;
+
+/// The CPUs that threads are pinned to, in turn; empty is no pinning.
+#[derive(Debug, Clone)]
+pub struct Pins(Vec<usize>);
+
+impl Pins {
+    /// `Affinity::Auto` is every CPU that this process may run on.
+    #[must_use]
+    pub fn new(affinity: &Affinity) -> Self {
+        match affinity {
+            Affinity::None => Self(Vec::new()),
+            Affinity::Auto => Self(allowed()),
+            Affinity::Cpus(cpus) => Self(cpus.clone()),
+        }
+    }
+
+    /// The pin of the thread with this number.
+    #[must_use]
+    pub fn of(&self, thread: usize) -> Pin {
+        Pin((!self.0.is_empty()).then(|| self.0[thread % self.0.len()]))
+    }
+}
+
+/// One thread's CPU, or none in particular.
+#[derive(Debug, Clone, Copy)]
+pub struct Pin(Option<usize>);
+
+impl Pin {
+    /// Pins the calling thread. A CPU that is not there is reported, and the thread runs anywhere.
+    pub fn apply(self) {
+        let Some(cpu) = self.0 else { return };
+        let mut set = CpuSet::new();
+        if cpu < CpuSet::MAX_CPU {
+            set.set(cpu);
+        }
+        if let Err(error) = sched_setaffinity(None, &set) {
+            tracing::warn!("cannot pin a thread to CPU {cpu}: {error}; see server.affinity");
+        }
+    }
+}
+
+/// The CPUs that this process may run on.
+fn allowed() -> Vec<usize> {
+    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
+    (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_take_turns() {
+        let pins = Pins::new(&Affinity::Cpus(vec![3, 5]));
+        assert_eq!([0, 1, 2].map(|thread| pins.of(thread).0), [Some(3), Some(5), Some(3)]);
+        assert_eq!(Pins::new(&Affinity::None).of(0).0, None);
+        assert!(!Pins::new(&Affinity::Auto).0.is_empty());
+    }
+}

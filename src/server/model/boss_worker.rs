@@ -1,0 +1,121 @@
+//! `boss-worker`: one thread accepts and hands the sockets round-robin to N threads with a single-threaded runtime each.
+//! Stands in for Netty. Few connections are spread evenly, which SO_REUSEPORT does not promise; each new connection
+//! costs a message between two threads.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::net::SocketFlags;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio_util::sync::CancellationToken;
+
+use super::Thread;
+use super::accept::{self, Crew};
+use crate::process::affinity::Pins;
+use crate::server::admission::Permit;
+use crate::server::worker::Worker;
+
+/// Sockets that may be on their way to one worker. A worker that is that far behind gets no more until it has caught
+/// up: the kernel's queue is the better place to wait.
+const ON_THE_WAY: usize = 1024;
+
+type Handover = (OwnedFd, Permit);
+
+/// Starts a thread for each worker and one that accepts.
+pub fn start(
+    team: &[Arc<Worker>],
+    listeners: Vec<Vec<OwnedFd>>,
+    stack_bytes: Option<NonZeroUsize>,
+    pins: &Pins,
+    stop: &CancellationToken,
+) -> io::Result<Vec<Thread>> {
+    let mut threads = Vec::with_capacity(team.len() + 1);
+    let mut desks = Vec::with_capacity(team.len());
+    for (index, worker) in team.iter().enumerate() {
+        let (sender, sockets) = channel(ON_THE_WAY);
+        desks.push(Desk { worker: Arc::clone(worker), sender });
+        let (worker, pin) = (Arc::clone(worker), pins.of(index));
+        threads.push(super::spawn(format!("worker-{index}"), stack_bytes, move || {
+            pin.apply();
+            accept::runtime()?.block_on(work(worker, sockets));
+            Ok(())
+        })?);
+    }
+    let (listeners, stop) = (listeners.into_iter().flatten().collect(), stop.clone());
+    threads.push(super::spawn("boss".to_owned(), stack_bytes, move || {
+        accept::runtime()?.block_on(boss(desks, listeners, stop))
+    })?);
+    Ok(threads)
+}
+
+async fn boss(desks: Vec<Desk>, listeners: Vec<OwnedFd>, stop: CancellationToken) -> io::Result<()> {
+    let accept = |listener| {
+        let rota = Rota { desks: desks.clone(), turn: 0 };
+        tokio::task::spawn_local(accept::accept_until(listener, rota, stop.clone()))
+    };
+    let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    for task in accepting {
+        task.await.map_err(io::Error::other)??;
+    }
+    Ok(())
+}
+
+/// Serves what the boss hands over, until there is no boss any more.
+async fn work(worker: Arc<Worker>, mut sockets: Receiver<Handover>) {
+    while let Some((socket, permit)) = sockets.recv().await {
+        accept::begin(socket, permit, |connection| {
+            tokio::task::spawn_local(connection);
+        });
+    }
+    worker.admission.empty().await;
+}
+
+/// A worker, and the way to it.
+#[derive(Clone)]
+struct Desk {
+    worker: Arc<Worker>,
+    sender: Sender<Handover>,
+}
+
+impl Desk {
+    fn has_room(&self) -> bool {
+        !self.worker.admission.is_full() && self.sender.capacity() > 0
+    }
+}
+
+/// Whose turn it is.
+struct Rota {
+    desks: Vec<Desk>,
+    turn: usize,
+}
+
+impl Crew for Rota {
+    const FLAGS: SocketFlags = SocketFlags::NONBLOCK;
+
+    /// The next in turn that has room.
+    fn next(&mut self) -> Option<&Arc<Worker>> {
+        let count = self.desks.len();
+        let turn = (1..=count).map(|step| (self.turn + step) % count).find(|turn| self.desks[*turn].has_room())?;
+        self.turn = turn;
+        Some(&self.desks[turn].worker)
+    }
+
+    fn take(&mut self, socket: OwnedFd, permit: Permit) {
+        // The queue had room when `next` looked, and only this thread fills it. A worker that has ended by itself
+        // takes nothing: the socket closes, and the main thread ends the server.
+        let _ = self.desks[self.turn].sender.try_send((socket, permit));
+    }
+
+    async fn room(&mut self) {
+        let count = self.desks.len();
+        let desk = &self.desks[(self.turn + 1) % count];
+        desk.worker.admission.room().await;
+        let _ = desk.sender.reserve().await;
+    }
+
+    fn any(&self) -> &Worker {
+        &self.desks[self.turn].worker
+    }
+}

@@ -1,0 +1,80 @@
+//! `work-stealing`: one runtime of N threads, any of which may poll any connection. Stands in for Tomcat's NIO connector
+//! and for Jetty: a pool of threads over one selector.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use rustix::net::SocketFlags;
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
+
+use super::Thread;
+use super::accept::{self, Crew};
+use crate::process::affinity::Pins;
+use crate::server::admission::Permit;
+use crate::server::worker::Worker;
+
+/// Starts the runtime, and one thread that waits for its end.
+pub fn start(
+    team: &[Arc<Worker>],
+    listeners: Vec<Vec<OwnedFd>>,
+    threads: NonZeroUsize,
+    stack_bytes: Option<NonZeroUsize>,
+    pins: &Pins,
+    stop: &CancellationToken,
+) -> io::Result<Vec<Thread>> {
+    let Some(worker) = team.first().map(Arc::clone) else { return Ok(Vec::new()) };
+    let runtime = runtime(threads, stack_bytes, pins)?;
+    let (listeners, stop) = (listeners.into_iter().flatten().collect(), stop.clone());
+    let host = super::spawn("host".to_owned(), None, move || runtime.block_on(run(worker, listeners, stop)))?;
+    Ok(vec![host])
+}
+
+fn runtime(threads: NonZeroUsize, stack_bytes: Option<NonZeroUsize>, pins: &Pins) -> io::Result<Runtime> {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(threads.get()).thread_name("worker").enable_io().enable_time();
+    if let Some(bytes) = stack_bytes {
+        builder.thread_stack_size(bytes.get());
+    }
+    let (pins, started) = (pins.clone(), AtomicUsize::new(0));
+    builder.on_thread_start(move || pins.of(started.fetch_add(1, Relaxed)).apply());
+    builder.build()
+}
+
+async fn run(worker: Arc<Worker>, listeners: Vec<OwnedFd>, stop: CancellationToken) -> io::Result<()> {
+    let accept = |listener| tokio::spawn(accept::accept_until(listener, Pool(Arc::clone(&worker)), stop.clone()));
+    let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    for task in accepting {
+        task.await.map_err(io::Error::other)??;
+    }
+    worker.admission.empty().await;
+    Ok(())
+}
+
+/// The one worker that all threads share.
+struct Pool(Arc<Worker>);
+
+impl Crew for Pool {
+    const FLAGS: SocketFlags = SocketFlags::NONBLOCK;
+
+    fn next(&mut self) -> Option<&Arc<Worker>> {
+        (!self.0.admission.is_full()).then_some(&self.0)
+    }
+
+    fn take(&mut self, socket: OwnedFd, permit: Permit) {
+        accept::begin(socket, permit, |connection| {
+            tokio::spawn(connection);
+        });
+    }
+
+    async fn room(&mut self) {
+        self.0.admission.room().await;
+    }
+
+    fn any(&self) -> &Worker {
+        &self.0
+    }
+}
