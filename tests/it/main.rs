@@ -1,1 +1,23 @@
+//! The target, tested from outside: the real binary, real sockets, real files.
+//!
+//! What `tests/tables/*.toml` can say as data is said there and driven by [`tables`]; what needs time, faults or other
+//! programs has a module here.
+#![allow(clippy::disallowed_methods, reason = "the bans are for the server: a test may wait, and own its threads")]
 
+mod connections;
+mod counters;
+mod drain;
+mod files;
+mod harness;
+mod knobs;
+mod large_files;
+mod limits;
+mod listeners;
+mod logs;
+mod peers;
+mod scale;
+mod settings;
+mod startup;
+mod tables;
+mod tidy;
+mod transfers;

@@ -1,0 +1,15 @@
+//! What every test here stands on: the real binary over a real folder, and a client that reads bytes.
+
+mod client;
+mod gate;
+mod metrics;
+mod response;
+mod server;
+mod site;
+
+pub use client::{Broken, Client, Endpoint, PATIENCE};
+pub use gate::{machine_to_myself, raise_descriptor_limit};
+pub use metrics::Metrics;
+pub use response::{Response, printable};
+pub use server::{Launch, Server};
+pub use site::{SECRET, Site, TEN};

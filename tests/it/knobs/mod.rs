@@ -1,0 +1,37 @@
+//! No dead knobs: for each setting of config.toml one small test that the server behaves differently with it. The
+//! tests are named after the settings, and [`every_setting_has_a_test`] holds the two together.
+
+mod connections;
+mod documents;
+mod logs;
+mod socket;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::harness::{Launch, Server, Site};
+
+const TESTS: [&str; 4] =
+    [include_str!("connections.rs"), include_str!("documents.rs"), include_str!("logs.rs"), include_str!("socket.rs")];
+
+#[test]
+fn every_setting_has_a_test() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("config.toml");
+    let config: toml::Table = fs::read_to_string(path).expect("config.toml").parse().expect("TOML");
+    let settings: BTreeSet<_> = config
+        .iter()
+        .flat_map(|(section, keys)| {
+            keys.as_table().expect("a section").keys().map(move |key| format!("{section}_{key}"))
+        })
+        .collect();
+    assert!(settings.len() > 20, "{settings:?}");
+    let tested = |name: &&String| TESTS.iter().any(|source| source.contains(&format!("#[test]\nfn {name}()")));
+    let missing: Vec<_> = settings.iter().filter(|name| !tested(name)).collect();
+    assert!(missing.is_empty(), "no test here for {missing:?}");
+}
+
+/// A server over `site` with one setting.
+fn with(site: &Site, key: &str, value: &str) -> Server {
+    Launch::over(site.root()).set(key, value).with_admin().start()
+}

@@ -1,0 +1,211 @@
+//! Starts that cannot succeed: an exit code that says whose fault it is, and one sentence with the way out.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::harness::{Endpoint, Launch, Server, Site};
+
+/// The machine or the folder is not as it should be.
+const CANNOT: i32 = 1;
+
+/// What was typed or configured is wrong.
+const MISTAKE: i32 = 2;
+
+/// Runs a launch that has to fail with this code and a message that contains all of `words`.
+#[track_caller]
+fn fails(launch: Launch, code: i32, words: &[&str]) {
+    let ended = launch.expect_failure();
+    assert_eq!(ended.status.code(), Some(code), "{ended:?}");
+    for word in words {
+        assert!(ended.stderr.contains(word), "{word:?} is missing in: {}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+}
+
+/// The same for messages of the server itself: one line that begins with its name.
+#[track_caller]
+fn fails_in_one_sentence(launch: Launch, code: i32, words: &[&str]) {
+    let ended = launch.clone().expect_failure();
+    let own: Vec<_> = ended.stderr.lines().filter(|line| line.starts_with("quintain: ")).collect();
+    assert_eq!(own.len(), 1, "not one sentence: {:?}", ended.stderr);
+    fails(launch, code, words);
+}
+
+fn port_of(server: &Server) -> String {
+    match server.endpoint() {
+        Endpoint::Tcp(address) => address.to_string(),
+        Endpoint::Unix(path) => panic!("no port at {path:?}"),
+    }
+}
+
+fn on(address: &str) -> Launch {
+    Launch::bare().flag("--listen", address)
+}
+
+#[test]
+fn the_port_is_taken_by_another_of_its_kind() {
+    let site = Site::small();
+    let server = Server::over(&site);
+    let second = on(&port_of(&server)).flag("--root", site.root().to_str().expect("UTF-8"));
+    fails_in_one_sentence(second, CANNOT, &["taken", "--listen", &port_of(&server)]);
+    assert_eq!(server.get("/ten.txt").status, 200);
+}
+
+#[test]
+fn the_port_is_taken_by_another_program() {
+    let site = Site::small();
+    let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = other.local_addr().expect("an address").to_string();
+    let launch = on(&address).flag("--root", site.root().to_str().expect("UTF-8"));
+    fails_in_one_sentence(launch, CANNOT, &["taken", "--listen", &address]);
+}
+
+#[test]
+fn the_address_is_not_this_machines() {
+    let site = Site::small();
+    // RFC 5737 keeps this network for documentation.
+    let launch = on("192.0.2.1:0").flag("--root", site.root().to_str().expect("UTF-8"));
+    fails_in_one_sentence(launch, CANNOT, &["192.0.2.1"]);
+}
+
+#[test]
+fn the_root_is_missing() {
+    let site = Site::empty();
+    let missing = site.path("missing");
+    fails_in_one_sentence(Launch::over(&missing), CANNOT, &[missing.to_str().expect("UTF-8"), "--root"]);
+}
+
+#[test]
+fn the_root_is_a_file() {
+    let site = Site::small();
+    let file = site.path("ten.txt");
+    fails_in_one_sentence(Launch::over(&file), CANNOT, &[file.to_str().expect("UTF-8"), "--root"]);
+}
+
+#[test]
+fn the_root_may_not_be_read() {
+    let site = Site::empty();
+    let closed = site.path("closed");
+    fs::create_dir(&closed).expect("a folder");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).expect("mode 0");
+    if let Some(launch) = Launch::over(&closed).unprivileged() {
+        fails_in_one_sentence(launch, CANNOT, &[closed.to_str().expect("UTF-8"), "ermission"]);
+    }
+}
+
+#[test]
+fn there_are_too_few_descriptors() {
+    let site = Site::small();
+    fails_in_one_sentence(Launch::over(site.root()).descriptors(16), CANNOT, &["descriptors", "ulimit -n"]);
+}
+
+#[test]
+fn the_congestion_control_does_not_exist() {
+    let site = Site::small();
+    let launch = Launch::over(site.root()).set("socket.congestion", "nonesuch");
+    fails_in_one_sentence(launch, CANNOT, &["nonesuch", "socket.congestion"]);
+}
+
+#[test]
+fn the_access_log_cannot_be_written() {
+    let site = Site::small();
+    let path = site.path("missing/access.log");
+    let launch = Launch::over(site.root()).set("log.access", path.to_str().expect("UTF-8"));
+    fails_in_one_sentence(launch, CANNOT, &["access log", "access.log"]);
+}
+
+#[test]
+fn the_unix_sockets_folder_is_missing() {
+    let site = Site::small();
+    let address = format!("unix:{}", site.path("missing/s").display());
+    let launch = on(&address).flag("--root", site.root().to_str().expect("UTF-8"));
+    fails_in_one_sentence(launch, CANNOT, &["missing/s", "folder"]);
+}
+
+#[test]
+fn a_flag_is_unknown() {
+    fails(Launch::bare().flag("--wrokers", "2"), MISTAKE, &["--wrokers", "--workers"]);
+}
+
+#[test]
+fn a_command_is_unknown() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_quintain")).arg("sevre").output().expect("it runs");
+    assert_eq!(output.status.code(), Some(MISTAKE));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("serve"));
+}
+
+/// A configuration file with these lines, in a folder of its own.
+fn configured(lines: &str) -> (Site, Launch) {
+    let site = Site::small();
+    let file = site.outer().join("bench.toml");
+    fs::write(&file, lines).expect("a file");
+    let launch = Launch::over(site.root()).flag("--config", file.to_str().expect("UTF-8"));
+    (site, launch)
+}
+
+#[test]
+fn a_key_of_the_configuration_is_unknown() {
+    let (_site, launch) = configured("# comment\n[server]\nwokers = 2\n");
+    fails(launch, MISTAKE, &["bench.toml:3", "server.wokers", "did you mean server.workers"]);
+}
+
+#[test]
+fn a_section_of_the_configuration_is_unknown() {
+    let (_site, launch) = configured("[sever]\nworkers = 2\n");
+    fails(launch, MISTAKE, &["bench.toml", "sever"]);
+}
+
+#[test]
+fn a_value_of_the_configuration_is_wrong() {
+    let (_site, launch) = configured("[keep_alive]\nenabled = true\ntimeout = 75\n");
+    fails(launch, MISTAKE, &["bench.toml:3", "keep_alive.timeout", "duration"]);
+}
+
+#[test]
+fn every_mistake_of_the_configuration_is_told() {
+    let (_site, launch) = configured("[server]\nworkers = \"many\"\n[site]\nhidden = \"perhaps\"\n");
+    fails(launch, MISTAKE, &["bench.toml:2", "server.workers", "bench.toml:4", "site.hidden"]);
+}
+
+#[test]
+fn the_configuration_is_no_toml() {
+    let (_site, launch) = configured("[server]\nworkers = = 2\n");
+    fails(launch, MISTAKE, &["bench.toml", "2"]);
+}
+
+#[test]
+fn the_configuration_is_missing() {
+    let site = Site::small();
+    let launch = Launch::over(site.root()).flag("--config", "/missing/bench.toml");
+    fails_in_one_sentence(launch, MISTAKE, &["/missing/bench.toml"]);
+}
+
+#[test]
+fn a_setting_on_the_command_line_is_unknown() {
+    let site = Site::small();
+    let launch = Launch::over(site.root()).set("site.indx", "a.html");
+    fails_in_one_sentence(launch, MISTAKE, &["--set", "site.indx", "did you mean", "site.index"]);
+}
+
+#[test]
+fn a_setting_on_the_command_line_is_wrong() {
+    let site = Site::small();
+    fails(Launch::over(site.root()).set("limits.head_bytes", "1k"), MISTAKE, &["limits.head_bytes", "size"]);
+    fails(Launch::over(site.root()).flag("--set", "limits.head_bytes"), MISTAKE, &["KEY=VALUE"]);
+}
+
+#[test]
+fn a_setting_in_the_environment_is_unknown() {
+    let site = Site::small();
+    let launch = Launch::over(site.root()).env("QUINTAIN_SERVER__WOKERS", "2");
+    fails_in_one_sentence(launch, MISTAKE, &["QUINTAIN_SERVER__WOKERS", "QUINTAIN_SERVER__WORKERS"]);
+}
+
+#[test]
+fn a_setting_in_the_environment_is_wrong() {
+    let site = Site::small();
+    let launch = Launch::bare().flag("--root", site.root().to_str().expect("UTF-8"));
+    let launch = launch.listen("127.0.0.1:0").env("QUINTAIN_SERVER__WORKERS", "many");
+    fails(launch, MISTAKE, &["QUINTAIN_SERVER__WORKERS", "1024"]);
+}
