@@ -2,21 +2,28 @@
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use crate::config::plan::Affinity;
-
 /// The CPUs that threads are pinned to, in turn; empty is no pinning.
 #[derive(Debug, Clone)]
 pub struct Pins(Vec<usize>);
 
 impl Pins {
-    /// `Affinity::Auto` is every CPU that this process may run on.
+    /// No pinning: the scheduler decides.
     #[must_use]
-    pub fn new(affinity: &Affinity) -> Self {
-        match affinity {
-            Affinity::None => Self(Vec::new()),
-            Affinity::Auto => Self(allowed()),
-            Affinity::Cpus(cpus) => Self(cpus.clone()),
-        }
+    pub fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Every CPU that this process may run on.
+    #[must_use]
+    pub fn allowed() -> Self {
+        let Ok(set) = sched_getaffinity(None) else { return Self::none() };
+        Self((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
+    }
+
+    /// These CPUs.
+    #[must_use]
+    pub fn to(cpus: Vec<usize>) -> Self {
+        Self(cpus)
     }
 
     /// The pin of the thread with this number.
@@ -44,21 +51,15 @@ impl Pin {
     }
 }
 
-/// The CPUs that this process may run on.
-fn allowed() -> Vec<usize> {
-    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
-    (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn threads_take_turns() {
-        let pins = Pins::new(&Affinity::Cpus(vec![3, 5]));
+        let pins = Pins::to(vec![3, 5]);
         assert_eq!([0, 1, 2].map(|thread| pins.of(thread).0), [Some(3), Some(5), Some(3)]);
-        assert_eq!(Pins::new(&Affinity::None).of(0).0, None);
-        assert!(!Pins::new(&Affinity::Auto).0.is_empty());
+        assert_eq!(Pins::none().of(0).0, None);
+        assert!(!Pins::allowed().0.is_empty());
     }
 }

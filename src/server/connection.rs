@@ -159,25 +159,22 @@ impl Connection {
     fn after_hyper(&mut self, http: Box<Http>, result: hyper::Result<()>) -> State {
         let parts = http.into_parts();
         let (transport, unused) = (Box::new(parts.io), parts.read_buf);
-        match result {
-            Ok(()) if self.wire.has_unread_body() || !unused.is_empty() || transport.may_hold_input() => {
-                self.worker.finish_log(&self.wire);
-                self.linger(transport)
-            }
-            Ok(()) => State::Closed,
-            Err(error) => match self.refusal(&transport, &error, &unused) {
-                Some(refusal) => self.refuse(transport, refusal),
-                None => State::Closed,
-            },
+        if let Some(refusal) = self.refusal(&transport, result.as_ref().err(), &unused) {
+            self.refuse(transport, refusal)
+        } else if result.is_ok() && (self.wire.has_unread_body() || !unused.is_empty() || transport.may_hold_input()) {
+            self.linger(transport)
+        } else {
+            State::Closed
         }
     }
 
-    fn refusal(&self, transport: &Transport, error: &hyper::Error, head: &[u8]) -> Option<Refusal> {
+    fn refusal(&self, transport: &Transport, error: Option<&hyper::Error>, head: &[u8]) -> Option<Refusal> {
+        let pulse = &self.wire.pulse;
         if transport.line_is_too_long() {
             Some(Refusal::UriTooLong)
         } else if transport.is_refusing() {
-            Some(Refusal::of(error, head, self.worker.limits.target_bytes))
-        } else if self.wire.pulse.phase() == Phase::Head && self.wire.pulse.cut() == Cut::Overdue {
+            error.map(|error| Refusal::of(error, head, self.worker.limits.target_bytes))
+        } else if pulse.phase() == Phase::Head && pulse.cut() == Cut::Overdue {
             Some(Refusal::Timeout)
         } else {
             None
@@ -186,14 +183,15 @@ impl Connection {
 
     fn refuse(&self, transport: Box<Transport>, refusal: Refusal) -> State {
         let (status, _) = refusal.status();
+        let is_head = transport.is_head_request();
         self.worker.counters.request(status);
         if self.worker.log.is_some() {
-            let body_bytes = refusal.body().len() as u64;
+            let body_bytes = if is_head { 0 } else { refusal.body().len() as u64 };
             *self.wire.log() = Some(Box::new(Pending::refused(&self.wire.socket, status, body_bytes)));
         }
         // What follows is an answer, and a client that does not read it is as slow as any other.
         self.wire.pulse.enter(Phase::Answer, self.worker.tick());
-        State::Refusing { transport, answer: self.worker.refusals.render(refusal).into() }
+        State::Refusing { transport, answer: self.worker.refusals.render(refusal, is_head).into() }
     }
 
     fn linger(&self, transport: Box<Transport>) -> State {

@@ -11,6 +11,7 @@ pub struct HeadScan {
     /// Bytes that the request line may still have; `None` when it has ended.
     left: Option<usize>,
     too_long: bool,
+    method: Prefix,
     /// The beginning of a line that a read has cut.
     cut: Prefix,
     framing: Framing,
@@ -27,6 +28,7 @@ impl HeadScan {
             most_in_line: target_bytes + AROUND_TARGET,
             left: None,
             too_long: false,
+            method: Prefix::default(),
             cut: Prefix::default(),
             framing: Framing::default(),
             ambiguous: false,
@@ -36,8 +38,14 @@ impl HeadScan {
     /// A head begins with the next byte.
     pub fn begin(&mut self) {
         self.left = Some(self.most_in_line);
+        self.method = Prefix::default();
         self.cut = Prefix::default();
         self.framing = Framing::default();
+    }
+
+    /// Whether the current head asks for nothing but a head.
+    pub fn is_head_request(&self) -> bool {
+        self.method.bytes().starts_with(b"HEAD ")
     }
 
     /// Whether a request line passed its limit before it ended.
@@ -63,8 +71,11 @@ impl HeadScan {
     fn end_line(&mut self, rest: &[u8]) {
         if let Some(left) = self.left.take() {
             // An empty line may stand before the request line (RFC 9112 section 2.2).
-            if self.cut.is_empty() && is_blank(rest) {
+            if is_blank(self.cut.bytes()) && is_blank(rest) {
                 self.left = Some(left);
+            } else {
+                self.method = std::mem::take(&mut self.cut);
+                self.method.extend(rest);
             }
             self.too_long |= rest.len() > left;
         } else if self.cut.is_empty() {
@@ -92,6 +103,9 @@ impl HeadScan {
             *left = left.saturating_sub(beginning.len());
         }
         self.cut.extend(beginning);
+        if self.too_long {
+            self.method = self.cut;
+        }
     }
 }
 
@@ -125,10 +139,10 @@ fn begins_with(line: &[u8], name: &[u8]) -> bool {
 }
 
 /// As much of a line as its field name needs.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 struct Prefix {
     bytes: [u8; 18],
-    length: usize,
+    length: u8,
 }
 
 impl Prefix {
@@ -137,13 +151,14 @@ impl Prefix {
     }
 
     fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
+        &self.bytes[..usize::from(self.length)]
     }
 
     fn extend(&mut self, bytes: &[u8]) {
-        let take = bytes.len().min(self.bytes.len() - self.length);
-        self.bytes[self.length..self.length + take].copy_from_slice(&bytes[..take]);
-        self.length += take;
+        let start = usize::from(self.length);
+        let take = bytes.len().min(self.bytes.len() - start);
+        self.bytes[start..start + take].copy_from_slice(&bytes[..take]);
+        self.length += take as u8;
     }
 }
 
@@ -151,8 +166,8 @@ impl Prefix {
 mod tests {
     use super::*;
 
-    /// Whole, and cut at every place: the same must be found.
-    fn scan(head: &[u8], target_bytes: usize) -> (bool, bool) {
+    /// Whole, and cut at every place: the same must be found: a line too long, an ambiguous length, a HEAD request.
+    fn scan(head: &[u8], target_bytes: usize) -> (bool, bool, bool) {
         let whole = pieces(&[head], target_bytes);
         for cut in 0..=head.len() {
             let (before, after) = head.split_at(cut);
@@ -163,11 +178,11 @@ mod tests {
         whole
     }
 
-    fn pieces(pieces: &[&[u8]], target_bytes: usize) -> (bool, bool) {
+    fn pieces(pieces: &[&[u8]], target_bytes: usize) -> (bool, bool, bool) {
         let mut scan = HeadScan::new(target_bytes);
         scan.begin();
         pieces.iter().for_each(|piece| scan.pass(piece));
-        (scan.line_is_too_long(), scan.is_ambiguous())
+        (scan.line_is_too_long(), scan.is_ambiguous(), scan.is_head_request())
     }
 
     #[test]
@@ -180,6 +195,15 @@ mod tests {
         assert!(
             !scan(b"GET / HTTP/1.1\r\nA: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\r\n\r\n", 10).0
         );
+    }
+
+    #[test]
+    fn head_requests() {
+        assert!(scan(b"HEAD / HTTP/1.1\r\nA: b\r\n", 100).2);
+        assert!(scan(b"\r\nHEAD / HTTP/1.1\r\n", 100).2);
+        assert!(scan(&[b"HEAD /", "a".repeat(500).as_bytes()].concat(), 100).2, "cut off for its length");
+        assert!(!scan(b"GET /HEAD HTTP/1.1\r\nHEAD / HTTP/1.1\r\n", 100).2);
+        assert!(!scan(b"HEADER / HTTP/1.1\r\n", 100).2);
     }
 
     #[test]

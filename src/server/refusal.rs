@@ -82,8 +82,8 @@ impl Refusals {
         Self { server_line: server.map(|value| format!("server: {value}\r\n")).unwrap_or_default() }
     }
 
-    /// The whole answer, head and body; it ends its connection.
-    pub fn render(&self, refusal: Refusal) -> Vec<u8> {
+    /// The whole answer, without its body if only a head was asked for; it ends its connection.
+    pub fn render(&self, refusal: Refusal, is_head_request: bool) -> Vec<u8> {
         let (status, reason) = refusal.status();
         let body = refusal.body();
         let mut answer = format!("HTTP/1.1 {status} {reason}\r\n{}", self.server_line);
@@ -92,9 +92,12 @@ impl Refusals {
         // Writing to a String cannot fail.
         let _ = write!(
             answer,
-            "content-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\ndate: {date}\r\n\r\n{body}",
+            "content-type: text/plain; charset=utf-8\r\ncontent-length: {}\r\nconnection: close\r\ndate: {date}\r\n\r\n",
             body.len()
         );
+        if !is_head_request {
+            answer.push_str(&body);
+        }
         answer.into_bytes()
     }
 }

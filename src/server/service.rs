@@ -1,6 +1,5 @@
 //! From an answer to a hyper response: the only place that knows status codes and header names.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -9,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 
 use super::access_log::Pending;
@@ -26,13 +25,12 @@ use crate::site::{Answer, Document};
 pub struct Service {
     worker: Arc<Worker>,
     wire: Arc<Wire>,
-    served: Cell<usize>,
 }
 
 impl Service {
     /// The service of a new connection.
     pub fn new(worker: Arc<Worker>, wire: Arc<Wire>) -> Self {
-        Self { worker, wire, served: Cell::new(0) }
+        Self { worker, wire }
     }
 }
 
@@ -67,9 +65,15 @@ impl hyper::service::Service<Request<Incoming>> for Service {
             *self.wire.log() = Some(Box::new(Pending::new(&self.wire.socket, &parts, status, body_bytes)));
         }
         self.worker.counters.request(status);
+        let ends_by_version = is_last && parts.version == Version::HTTP_10;
         let mut headers = parts.headers;
         headers.clear();
-        ready(Ok(self.respond(rendered, headers, is_head, is_last)))
+        let mut response = self.respond(rendered, headers, is_head, is_last);
+        if ends_by_version {
+            // hyper would add `keep-alive` to a 1.1 response for a 1.0 client that asked for it, beside our `close`.
+            *response.version_mut() = Version::HTTP_10;
+        }
+        ready(Ok(response))
     }
 }
 
@@ -81,8 +85,7 @@ impl Service {
     }
 
     fn is_last_request(&self) -> bool {
-        let served = self.served.get() + 1;
-        self.served.set(served);
+        let served = self.wire.count_request();
         self.worker.is_draining() || self.worker.limits.max_requests.is_some_and(|most| served >= most.get())
     }
 

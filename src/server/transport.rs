@@ -123,6 +123,11 @@ impl Transport {
         self.scan.line_is_too_long()
     }
 
+    /// Whether the head that is being read asks for nothing but a head.
+    pub fn is_head_request(&self) -> bool {
+        self.scan.is_head_request()
+    }
+
     /// The kernel may hold bytes that nobody has read.
     pub fn may_hold_input(&self) -> bool {
         !self.drained && !self.ended

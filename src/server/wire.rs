@@ -1,7 +1,7 @@
 //! What the parts of one connection share: the socket, the note to the sweep, and the file that is being sent.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::access_log::Pending;
@@ -27,6 +27,8 @@ pub struct Wire {
     several_frames: AtomicBool,
     /// The client was still sending when it was answered: closing at once would destroy the answer with a reset.
     unread_body: AtomicBool,
+    /// Requests answered; here and not in the service, which does not outlive parking.
+    served: AtomicUsize,
     /// A head said in two ways how long its body is.
     ambiguous: AtomicBool,
 }
@@ -42,6 +44,7 @@ impl Wire {
             log: Mutex::new(None),
             several_frames: AtomicBool::new(false),
             unread_body: AtomicBool::new(false),
+            served: AtomicUsize::new(0),
             ambiguous: AtomicBool::new(false),
         }
     }
@@ -92,6 +95,13 @@ impl Wire {
     /// Whether hyper's first flush after the answer was given means that all of it is out.
     pub fn ends_with_flush(&self) -> bool {
         !self.several_frames.load(Relaxed) && !self.has_unread_body()
+    }
+
+    /// Counts a request, and returns which one it is.
+    pub fn count_request(&self) -> usize {
+        let served = self.served.load(Relaxed) + 1;
+        self.served.store(served, Relaxed);
+        served
     }
 
     /// Notes that a head said in two ways how long its body is.

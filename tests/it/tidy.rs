@@ -105,6 +105,18 @@ fn the_site_knows_no_sockets() {
     none_of("sockets in src/site", findings);
 }
 
+/// The argument is the comment right above the statement that the block belongs to; the statement may begin some lines
+/// earlier.
+fn has_safety_argument(up_to_block: &[&str]) -> bool {
+    const STATEMENT_LINES: usize = 4;
+    let is_comment = |line: &&&str| line.trim_start().starts_with("//");
+    let above = up_to_block.iter().rev();
+    let comment = above.clone().take(STATEMENT_LINES).position(|line| is_comment(&line));
+    comment.is_some_and(|start| {
+        above.skip(start).take_while(is_comment).any(|line| line.trim_start().starts_with("// SAFETY:"))
+    })
+}
+
 #[test]
 fn unsafe_code_stands_in_few_files_and_gives_its_reasons() {
     let block = Regex::new(r"\bunsafe\s*(\{|impl\b|fn\b|extern\b)").expect("a pattern");
@@ -115,9 +127,7 @@ fn unsafe_code_stands_in_few_files_and_gives_its_reasons() {
             if !UNSAFE.contains(&path.as_str()) {
                 findings.push(format!("{path}:{line}: unsafe outside of {UNSAFE:?}"));
             }
-            // The argument stands right above the statement that the block belongs to.
-            let above = lines[line.saturating_sub(8)..line].iter();
-            if !above.clone().any(|line| line.trim_start().starts_with("// SAFETY:")) {
+            if !has_safety_argument(&lines[..line]) {
                 findings.push(format!("{path}:{line}: unsafe without a SAFETY comment"));
             }
         }

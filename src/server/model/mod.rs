@@ -16,8 +16,8 @@ use std::thread::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::worker::Worker;
-use crate::config::plan::{Model, ThreadsPlan};
-use crate::process::affinity;
+use crate::config::plan::{Affinity, Model, ThreadsPlan};
+use crate::process::affinity::Pins;
 
 /// A thread of the server; it ends when its connections have ended after `stop`.
 pub type Thread = JoinHandle<io::Result<()>>;
@@ -58,7 +58,11 @@ pub fn start(
     stop: &CancellationToken,
 ) -> io::Result<Vec<Thread>> {
     let ThreadsPlan { model, workers, max_threads: _, stack_bytes, affinity } = plan;
-    let pins = affinity::Pins::new(affinity);
+    let pins = match affinity {
+        Affinity::None => Pins::none(),
+        Affinity::Auto => Pins::allowed(),
+        Affinity::Cpus(cpus) => Pins::to(cpus.clone()),
+    };
     match model {
         Model::EventLoop => event_loop::start(team, listeners, *stack_bytes, &pins, stop),
         Model::BossWorker => boss_worker::start(team, listeners, *stack_bytes, &pins, stop),
