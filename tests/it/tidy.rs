@@ -18,7 +18,7 @@ const USES: &[(&str, &[&str])] = &[
     ("telemetry", &["config"]),
     ("config", &[]),
     ("fixtures", &["config"]),
-    ("process", &[]),
+    ("process", &["config"]),
 ];
 
 /// Where unsafe code may stand.
@@ -115,14 +115,22 @@ fn unsafe_code_stands_in_few_files_and_gives_its_reasons() {
             if !UNSAFE.contains(&path.as_str()) {
                 findings.push(format!("{path}:{line}: unsafe outside of {UNSAFE:?}"));
             }
-            // The argument stands right above the statement that the block belongs to.
-            let above = lines[line.saturating_sub(8)..line].iter();
-            if !above.clone().any(|line| line.trim_start().starts_with("// SAFETY:")) {
+            if !is_argued_for(&lines[..line]) {
                 findings.push(format!("{path}:{line}: unsafe without a SAFETY comment"));
             }
         }
     }
     none_of("unsafe code", findings);
+}
+
+/// Whether the comment above the statement that these lines end with holds the argument.
+fn is_argued_for(lines: &[&str]) -> bool {
+    // A statement may have begun some lines above its unsafe block.
+    const STATEMENT: usize = 6;
+    let is_comment = |line: &&&str| line.trim_start().starts_with("//");
+    let statement = lines.iter().rev().take_while(|line| !is_comment(line)).count();
+    let comment = lines.iter().rev().skip(statement).take_while(is_comment);
+    statement <= STATEMENT && comment.map(|line| line.trim_start()).any(|line| line.starts_with("// SAFETY:"))
 }
 
 #[test]
