@@ -1,8 +1,7 @@
 //! `[server]`, `[keep_alive]`, `[timeouts]`, `[limits]`: who is let in, and how much of whose patience it takes.
 
-use std::fs;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
@@ -24,27 +23,6 @@ fn server_root() {
     let site = Site::small();
     let launch = Launch::bare().set("server.root", site.root().to_str().expect("UTF-8")).listen("127.0.0.1:0");
     assert_eq!(launch.start().get("/ten.txt").body, TEN.as_bytes());
-}
-
-#[test]
-fn server_workers() {
-    let site = Site::small();
-    for count in [1, 3] {
-        let launch = Launch::bare().flag("--root", site.root().to_str().expect("UTF-8")).listen("127.0.0.1:0");
-        let server = launch.set("server.workers", &count.to_string()).start();
-        // A thread gives itself its name, some time after it has started.
-        let deadline = Instant::now() + PATIENCE;
-        while threads_named(&server, "worker-") < count && Instant::now() < deadline {
-            thread::sleep(Duration::from_millis(5));
-        }
-        assert_eq!(threads_named(&server, "worker-"), count);
-    }
-}
-
-fn threads_named(server: &Server, start: &str) -> usize {
-    let tasks = fs::read_dir(format!("/proc/{}/task", server.id())).expect("the server runs");
-    let names = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("comm")).ok());
-    names.filter(|name| name.starts_with(start)).count()
 }
 
 /// While nobody is accepted, the kernel completes as many handshakes as the backlog has room for.

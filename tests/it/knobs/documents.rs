@@ -56,6 +56,18 @@ fn files_revalidate() {
     }
 }
 
+#[test]
+fn files_mode() {
+    for (mode, text) in [("cached", "old"), ("per-request", "new")] {
+        let site = Site::small();
+        site.write("page.txt", "old");
+        let server = Launch::over(site.root()).set("files.revalidate", "1h").set("files.mode", mode).start();
+        assert_eq!(server.get("/page.txt").text(), "old");
+        site.replace("page.txt", "new");
+        assert_eq!(server.get("/page.txt").text(), text, "{mode}");
+    }
+}
+
 // === [site] ===
 
 #[test]

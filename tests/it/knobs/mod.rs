@@ -5,6 +5,8 @@ mod connections;
 mod documents;
 mod logs;
 mod socket;
+mod threads;
+mod transfer;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,8 +14,14 @@ use std::path::Path;
 
 use crate::harness::{Launch, Server, Site};
 
-const TESTS: [&str; 4] =
-    [include_str!("connections.rs"), include_str!("documents.rs"), include_str!("logs.rs"), include_str!("socket.rs")];
+const TESTS: [&str; 6] = [
+    include_str!("connections.rs"),
+    include_str!("documents.rs"),
+    include_str!("logs.rs"),
+    include_str!("socket.rs"),
+    include_str!("threads.rs"),
+    include_str!("transfer.rs"),
+];
 
 #[test]
 fn every_setting_has_a_test() {

@@ -13,10 +13,31 @@ use std::fmt::Write as _;
 use crate::harness::{Launch, Server, Site};
 use row::{Row, Settings};
 
-/// The forms that the server can take without any answer changing: settings that are added to every row's own.
-/// I/O models and transfer paths join this list when they exist.
-const SHAPES: &[(&str, &[(&str, &str)])] =
-    &[("one worker", &[("server.workers", "1")]), ("two workers", &[("server.workers", "2")])];
+/// The forms that the server can take without any answer changing: settings that are added to every row's own. Each
+/// I/O model, each way from a file to the socket, and the pairs of them whose code is not that of either alone.
+const SHAPES: &[(&str, &[(&str, &str)])] = &[
+    ("one worker", &[("server.workers", "1")]),
+    ("two workers", &[("server.workers", "2")]),
+    ("boss and workers", &[("server.model", "boss-worker"), ("server.workers", "2")]),
+    ("work stealing", &[("server.model", "work-stealing"), ("server.workers", "2")]),
+    ("threads", &[("server.model", "thread-per-connection")]),
+    ("from memory", &[("transfer.path", "memory"), ("files.cache_file_max", "0")]),
+    ("by sendfile", &[("transfer.path", "sendfile"), ("files.cache_file_max", "0")]),
+    ("streamed", &[("transfer.path", "stream"), ("transfer.chunk", "1k"), ("files.cache_file_max", "0")]),
+    ("files per request", &[("files.mode", "per-request")]),
+    (
+        "threads, by sendfile, files per request",
+        &[("server.model", "thread-per-connection"), ("transfer.path", "sendfile"), ("files.mode", "per-request")],
+    ),
+    (
+        "threads, streamed",
+        &[("server.model", "thread-per-connection"), ("transfer.path", "stream"), ("files.cache_file_max", "0")],
+    ),
+    (
+        "work stealing, streamed",
+        &[("server.model", "work-stealing"), ("transfer.path", "stream"), ("files.cache_file_max", "0")],
+    ),
+];
 
 /// Fewest rows that all tables have together; a table that is read in part must not pass.
 const ROWS: usize = 170;

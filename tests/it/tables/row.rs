@@ -48,6 +48,9 @@ pub struct Row {
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     pub status: u16,
+    /// The server may as well close the connection without a word.
+    #[serde(default)]
+    pub or_silence: bool,
     /// Name to value, `absent`, `~` and a regular expression, or `!~` and one that must not match.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
