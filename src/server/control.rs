@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::MissedTickBehavior;
-use tokio_util::sync::CancellationToken;
 
 use super::ServerError;
 use super::admin::{self, Overview};
 use super::deadlines::{Limits, TICK};
 use super::listen::Bound;
+use super::stop::Stop;
 use super::worker::Worker;
 use crate::config::plan::DeadlinesPlan;
 
@@ -27,7 +27,6 @@ pub struct Control {
     sweep_every: u32,
     /// The most that a drain may take.
     shutdown: Duration,
-    stop: CancellationToken,
     overview: Arc<Overview>,
     admin: Option<Bound>,
 }
@@ -42,7 +41,6 @@ impl Control {
         deadlines: &DeadlinesPlan,
         overview: Overview,
         admin: Option<Bound>,
-        stop: CancellationToken,
     ) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
         let signals = {
@@ -56,15 +54,14 @@ impl Control {
             limits: Limits::new(deadlines),
             sweep_every: sweep_interval(deadlines),
             shutdown: deadlines.shutdown,
-            stop,
             overview: Arc::new(overview),
             admin,
         })
     }
 
     /// Runs until a signal has ended the server and the workers are gone, or a worker has ended by itself.
-    pub fn run(self, threads: Vec<JoinHandle<io::Result<()>>>) -> Result<(), ServerError> {
-        let Self { runtime, mut signals, team, limits, sweep_every, shutdown, stop, overview, admin } = self;
+    pub fn run(self, threads: Vec<JoinHandle<io::Result<()>>>, stop: Stop) -> Result<(), ServerError> {
+        let Self { runtime, mut signals, team, limits, sweep_every, shutdown, overview, admin } = self;
         runtime.block_on(async {
             let clock = tokio::task::spawn_local(keep_time(team.clone(), limits, sweep_every));
             let _admin = admin.map(|bound| tokio::task::spawn_local(admin::serve(bound, Arc::clone(&overview))));
@@ -76,9 +73,9 @@ impl Control {
                 tracing::info!("{name}: stopping, with {} for running answers", in_seconds(shutdown));
             }
             overview.forget_listeners();
-            stop.cancel();
+            stop.token.cancel();
             tokio::select! {
-                () = drain(&team, &threads, shutdown) => {}
+                () = drain(&team, &threads, &stop, shutdown) => {}
                 name = signals.next() => tracing::warn!("{name} again: ending at once"),
             }
             clock.abort();
@@ -122,9 +119,11 @@ async fn keep_time(team: Vec<Arc<Worker>>, limits: Limits, sweep_every: u32) {
 }
 
 /// Idle connections end at once, running answers may finish, and after `most` everything ends.
-async fn drain(team: &[Arc<Worker>], threads: &[JoinHandle<io::Result<()>>], most: Duration) {
+async fn drain(team: &[Arc<Worker>], threads: &[JoinHandle<io::Result<()>>], stop: &Stop, most: Duration) {
     const LOOK: Duration = Duration::from_millis(20);
     team.iter().for_each(|worker| worker.start_draining());
+    // A client whose connection ends must not be able to come in again.
+    wait_until(LAST_GRACE, LOOK / 10, || stop.is_heard_by_all()).await;
     let soft = wait_until(most, LOOK, || {
         team.iter().for_each(|worker| worker.watch.drain());
         threads.iter().all(JoinHandle::is_finished)

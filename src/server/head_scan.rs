@@ -98,13 +98,13 @@ impl HeadScan {
     }
 
     fn cut_line(&mut self, beginning: &[u8]) {
-        if let Some(left) = &mut self.left {
-            self.too_long |= beginning.len() > *left;
-            *left = left.saturating_sub(beginning.len());
-        }
         self.cut.extend(beginning);
-        if self.too_long {
-            self.method = self.cut;
+        if let Some(left) = &mut self.left {
+            if beginning.len() > *left {
+                self.too_long = true;
+                self.method = self.cut;
+            }
+            *left = left.saturating_sub(beginning.len());
         }
     }
 }
@@ -202,6 +202,7 @@ mod tests {
         assert!(scan(b"HEAD / HTTP/1.1\r\nA: b\r\n", 100).2);
         assert!(scan(b"\r\nHEAD / HTTP/1.1\r\n", 100).2);
         assert!(scan(&[b"HEAD /", "a".repeat(500).as_bytes()].concat(), 100).2, "cut off for its length");
+        assert!(scan(&[b"HEAD /", "a".repeat(500).as_bytes(), b" HTTP/1.1\r\nA: b\r\n\r\n"].concat(), 100).2);
         assert!(!scan(b"GET /HEAD HTTP/1.1\r\nHEAD / HTTP/1.1\r\n", 100).2);
         assert!(!scan(b"HEADER / HTTP/1.1\r\n", 100).2);
     }

@@ -18,6 +18,7 @@ mod refusal;
 pub mod request;
 mod sendfile;
 mod service;
+mod stop;
 mod transfer;
 mod transport;
 mod wire;
@@ -31,13 +32,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 use self::admin::Overview;
 use self::admission::Admission;
 use self::control::Control;
 use self::listen::{Bound, ListenError};
 use self::metrics::About;
+use self::stop::Stop;
 use self::transfer::Transfer;
 use self::worker::Worker;
 use crate::config::plan::{AdminPlan, LogPlan, Root, ServePlan};
@@ -106,16 +107,15 @@ pub fn run(plan: ServePlan) -> Result<(), ServerError> {
         transfer_path: transfer.path.name(),
         stack_bytes: threads.stack_bytes.map_or(RUST_STACK_BYTES, |bytes| bytes.get() as u64),
     };
-    let stop = CancellationToken::new();
+    let stop = Stop::default();
     let overview = Overview::new(team.clone(), &bound, about).map_err(ServerError::Runtime)?;
-    let control =
-        Control::new(team.clone(), &deadlines, overview, admin, stop.clone()).map_err(ServerError::Runtime)?;
+    let control = Control::new(team.clone(), &deadlines, overview, admin).map_err(ServerError::Runtime)?;
     let listeners = deal(&mut bound, shape.listeners);
     let running = model::start(&threads, &team, listeners, &stop).map_err(ServerError::Thread)?;
     for address in &bound {
         tracing::info!(model = threads.model.name(), workers = threads.workers, root = %folder.path().display(), "listening on {}", address.url);
     }
-    let outcome = control.run(running);
+    let outcome = control.run(running, stop);
     if let Some(writer) = log_writer
         && !writer.stop(LOG_PATIENCE)
     {

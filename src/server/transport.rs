@@ -223,7 +223,11 @@ impl Transport {
         }
     }
 
+    /// Something came in; the end of input is not something.
     fn note_input(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
         let pulse = &self.wire.pulse;
         if matches!(pulse.phase(), Phase::New | Phase::Idle) {
             pulse.enter(Phase::Head, self.worker.tick());

@@ -10,11 +10,11 @@ use std::task::{Context, Waker};
 use rustix::net::SocketFlags;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
-use tokio_util::sync::CancellationToken;
 
 use crate::server::admission::{self, AfterError, BACK_OFF, Permit};
 use crate::server::connection::Connection;
 use crate::server::listen;
+use crate::server::stop::Stop;
 use crate::server::worker::Worker;
 
 /// Connections that one listener may accept before the other tasks of its thread have their turn.
@@ -47,9 +47,9 @@ pub fn runtime() -> io::Result<LocalRuntime> {
 }
 
 /// Accepts until told to stop; then empties the queue once more, because closing a listener resets what waits in it.
-pub async fn accept_until(listener: OwnedFd, crew: impl Crew, stop: CancellationToken) -> io::Result<()> {
+pub async fn accept_until(listener: OwnedFd, crew: impl Crew, stop: Stop) -> io::Result<()> {
     let mut turn = Turn { listener: listen::register(listener)?, crew };
-    if stop.run_until_cancelled(turn.accept_forever()).await.is_none() {
+    if stop.token.run_until_cancelled(turn.accept_forever()).await.is_none() {
         for _ in 0..LAST_TURNS {
             if !matches!(turn.accept_waiting(), Outcome::More) {
                 break;

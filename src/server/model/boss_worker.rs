@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use rustix::net::SocketFlags;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-use tokio_util::sync::CancellationToken;
 
 use super::Thread;
 use super::accept::{self, Crew};
 use crate::process::affinity::Pins;
 use crate::server::admission::Permit;
+use crate::server::stop::Stop;
 use crate::server::worker::Worker;
 
 /// Sockets that may be on their way to one worker. A worker that is that far behind gets no more until it has caught
@@ -29,7 +29,7 @@ pub fn start(
     listeners: Vec<Vec<OwnedFd>>,
     stack_bytes: Option<NonZeroUsize>,
     pins: &Pins,
-    stop: &CancellationToken,
+    stop: &Stop,
 ) -> io::Result<Vec<Thread>> {
     let mut threads = Vec::with_capacity(team.len() + 1);
     let mut desks = Vec::with_capacity(team.len());
@@ -50,12 +50,14 @@ pub fn start(
     Ok(threads)
 }
 
-async fn boss(desks: Vec<Desk>, listeners: Vec<OwnedFd>, stop: CancellationToken) -> io::Result<()> {
+async fn boss(desks: Vec<Desk>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
     let accept = |listener| {
         let rota = Rota { desks: desks.clone(), turn: 0 };
         tokio::task::spawn_local(accept::accept_until(listener, rota, stop.clone()))
     };
     let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    // From here on only those who accept hold it.
+    drop(stop);
     for task in accepting {
         task.await.map_err(io::Error::other)??;
     }

@@ -6,12 +6,12 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use rustix::net::SocketFlags;
-use tokio_util::sync::CancellationToken;
 
 use super::Thread;
 use super::accept::{self, Crew};
 use crate::process::affinity::Pins;
 use crate::server::admission::Permit;
+use crate::server::stop::Stop;
 use crate::server::worker::Worker;
 
 /// Starts a thread for each worker, with its own set of listeners.
@@ -20,7 +20,7 @@ pub fn start(
     listeners: Vec<Vec<OwnedFd>>,
     stack_bytes: Option<NonZeroUsize>,
     pins: &Pins,
-    stop: &CancellationToken,
+    stop: &Stop,
 ) -> io::Result<Vec<Thread>> {
     let each = team.iter().zip(listeners).enumerate();
     each.map(|(index, (worker, listeners))| {
@@ -33,10 +33,12 @@ pub fn start(
     .collect()
 }
 
-async fn run(worker: Arc<Worker>, listeners: Vec<OwnedFd>, stop: CancellationToken) -> io::Result<()> {
+async fn run(worker: Arc<Worker>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
     let accept =
         |listener| tokio::task::spawn_local(accept::accept_until(listener, Alone(Arc::clone(&worker)), stop.clone()));
     let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    // From here on only those who accept hold it.
+    drop(stop);
     for task in accepting {
         task.await.map_err(io::Error::other)??;
     }

@@ -13,8 +13,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use tokio_util::sync::CancellationToken;
-
+use super::stop::Stop;
 use super::worker::Worker;
 use crate::config::plan::{Affinity, Model, ThreadsPlan};
 use crate::process::affinity::Pins;
@@ -55,7 +54,7 @@ pub fn start(
     plan: &ThreadsPlan,
     team: &[Arc<Worker>],
     listeners: Vec<Vec<OwnedFd>>,
-    stop: &CancellationToken,
+    stop: &Stop,
 ) -> io::Result<Vec<Thread>> {
     let ThreadsPlan { model, workers, max_threads: _, stack_bytes, affinity } = plan;
     let pins = match affinity {

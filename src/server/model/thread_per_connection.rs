@@ -14,13 +14,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
 use rustix::net::SocketFlags;
-use tokio_util::sync::CancellationToken;
 
 use super::Thread;
 use super::accept::{self, Crew};
 use crate::process::affinity::Pins;
 use crate::server::admission::Permit;
 use crate::server::connection::Connection;
+use crate::server::stop::Stop;
 use crate::server::worker::Worker;
 
 type Handover = (OwnedFd, Permit);
@@ -31,7 +31,7 @@ pub fn start(
     listeners: Vec<Vec<OwnedFd>>,
     stack_bytes: Option<NonZeroUsize>,
     pins: &Pins,
-    stop: &CancellationToken,
+    stop: &Stop,
 ) -> io::Result<Vec<Thread>> {
     let Some(worker) = team.first().map(Arc::clone) else { return Ok(Vec::new()) };
     let (listeners, stop, pins) = (listeners.into_iter().flatten().collect(), stop.clone(), pins.clone());
@@ -46,7 +46,7 @@ async fn run(
     listeners: Vec<OwnedFd>,
     stack_bytes: Option<NonZeroUsize>,
     pins: Pins,
-    stop: CancellationToken,
+    stop: Stop,
 ) -> io::Result<()> {
     let pool = Arc::new(Mutex::new(Pool::new(stack_bytes, pins)));
     let accept = |listener| {
@@ -54,6 +54,8 @@ async fn run(
         tokio::task::spawn_local(accept::accept_until(listener, crew, stop.clone()))
     };
     let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    // From here on only those who accept hold it.
+    drop(stop);
     for task in accepting {
         task.await.map_err(io::Error::other)??;
     }

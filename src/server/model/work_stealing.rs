@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use rustix::net::SocketFlags;
 use tokio::runtime::{Builder, Runtime};
-use tokio_util::sync::CancellationToken;
 
 use super::Thread;
 use super::accept::{self, Crew};
 use crate::process::affinity::Pins;
 use crate::server::admission::Permit;
+use crate::server::stop::Stop;
 use crate::server::worker::Worker;
 
 /// Starts the runtime, and one thread that waits for its end.
@@ -24,7 +24,7 @@ pub fn start(
     threads: NonZeroUsize,
     stack_bytes: Option<NonZeroUsize>,
     pins: &Pins,
-    stop: &CancellationToken,
+    stop: &Stop,
 ) -> io::Result<Vec<Thread>> {
     let Some(worker) = team.first().map(Arc::clone) else { return Ok(Vec::new()) };
     let runtime = runtime(threads, stack_bytes, pins)?;
@@ -44,9 +44,11 @@ fn runtime(threads: NonZeroUsize, stack_bytes: Option<NonZeroUsize>, pins: &Pins
     builder.build()
 }
 
-async fn run(worker: Arc<Worker>, listeners: Vec<OwnedFd>, stop: CancellationToken) -> io::Result<()> {
+async fn run(worker: Arc<Worker>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
     let accept = |listener| tokio::spawn(accept::accept_until(listener, Pool(Arc::clone(&worker)), stop.clone()));
     let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    // From here on only those who accept hold it.
+    drop(stop);
     for task in accepting {
         task.await.map_err(io::Error::other)??;
     }
