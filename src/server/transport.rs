@@ -179,10 +179,13 @@ impl Transport {
     // === Reading ===
 
     fn poll_recv(&mut self, cx: &mut Context<'_>, buffer: &mut [MaybeUninit<u8>]) -> Poll<io::Result<usize>> {
+        if self.mode == Mode::Blocking && self.owes_early_answer() {
+            return self.poll_recv_at_once(buffer);
+        }
         loop {
             if self.drained {
                 let mut ready = ready!(ready!(self.poll_registered(cx))?.poll_read_ready(cx))?;
-                match recv(ready.get_inner(), buffer)? {
+                match recv(ready.get_inner(), buffer, RecvFlags::empty())? {
                     // Readiness that arrives between `recv` and here has a newer tick and stays.
                     Received::Last(count) => {
                         ready.clear_ready();
@@ -196,7 +199,7 @@ impl Transport {
                     Received::End => return Poll::Ready(Ok(self.end_input())),
                 }
             } else {
-                match recv(&self.wire, buffer)? {
+                match recv(&self.wire, buffer, RecvFlags::empty())? {
                     Received::Last(count) => {
                         self.drained = self.mode == Mode::Readiness;
                         return Poll::Ready(Ok(count));
@@ -206,6 +209,20 @@ impl Transport {
                     Received::End => return Poll::Ready(Ok(self.end_input())),
                 }
             }
+        }
+    }
+
+    /// hyper looks for more of a body that nobody wants before it writes the answer. The client may be waiting for that
+    /// answer (RFC 9110 section 10.1.1), so a read must not wait for the client.
+    fn owes_early_answer(&self) -> bool {
+        self.wire.has_unread_body() && self.wire.pulse.phase() == Phase::Answer
+    }
+
+    fn poll_recv_at_once(&mut self, buffer: &mut [MaybeUninit<u8>]) -> Poll<io::Result<usize>> {
+        match recv(&self.wire, buffer, RecvFlags::DONTWAIT)? {
+            Received::Last(count) | Received::Full(count) => Poll::Ready(Ok(count)),
+            Received::Nothing => Poll::Pending,
+            Received::End => Poll::Ready(Ok(self.end_input())),
         }
     }
 
@@ -354,9 +371,9 @@ enum Received {
     End,
 }
 
-fn recv(wire: &Wire, buffer: &mut [MaybeUninit<u8>]) -> io::Result<Received> {
+fn recv(wire: &Wire, buffer: &mut [MaybeUninit<u8>], flags: RecvFlags) -> io::Result<Received> {
     loop {
-        return match rustix::net::recv(&wire.socket, &mut *buffer, RecvFlags::empty()) {
+        return match rustix::net::recv(&wire.socket, &mut *buffer, flags) {
             Ok(((filled, rest), _)) => Ok(match (filled.len(), rest.is_empty()) {
                 (0, _) => Received::End,
                 (count, true) => Received::Full(count),
