@@ -101,10 +101,13 @@ impl HeadScan {
         if let Some(left) = &mut self.left {
             self.too_long |= beginning.len() > *left;
             *left = left.saturating_sub(beginning.len());
-        }
-        self.cut.extend(beginning);
-        if self.too_long {
-            self.method = self.cut;
+            self.cut.extend(beginning);
+            // The end of this line will not be waited for, so this is all that there will be.
+            if self.too_long {
+                self.method = self.cut;
+            }
+        } else {
+            self.cut.extend(beginning);
         }
     }
 }
@@ -204,6 +207,21 @@ mod tests {
         assert!(scan(&[b"HEAD /", "a".repeat(500).as_bytes()].concat(), 100).2, "cut off for its length");
         assert!(!scan(b"GET /HEAD HTTP/1.1\r\nHEAD / HTTP/1.1\r\n", 100).2);
         assert!(!scan(b"HEADER / HTTP/1.1\r\n", 100).2);
+    }
+
+    /// A line that is refused for its length is still one of HEAD, whatever was read behind it.
+    #[test]
+    fn heads_that_are_too_long_keep_their_method() {
+        for (method, expected) in [("HEAD", true), ("GET", false)] {
+            let head = format!("{method} /{} HTTP/1.1\r\nHost: t\r\n\r\n", "a".repeat(200));
+            for end in [150, head.len()] {
+                let mut scan = HeadScan::new(100);
+                scan.begin();
+                scan.pass(&head.as_bytes()[..end]);
+                scan.pass(b"");
+                assert_eq!((scan.line_is_too_long(), scan.is_head_request()), (true, expected), "{method}, {end}");
+            }
+        }
     }
 
     #[test]
