@@ -224,6 +224,10 @@ impl Transport {
     }
 
     fn note_input(&mut self, bytes: &[u8]) {
+        // The end of input is no head, and begins none: an idle connection that is cut ends without an answer.
+        if bytes.is_empty() {
+            return;
+        }
         let pulse = &self.wire.pulse;
         if matches!(pulse.phase(), Phase::New | Phase::Idle) {
             pulse.enter(Phase::Head, self.worker.tick());
