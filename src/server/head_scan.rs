@@ -207,6 +207,21 @@ mod tests {
         assert!(!scan(b"HEADER / HTTP/1.1\r\n", 100).2);
     }
 
+    /// A line that is refused for its length is still one of HEAD, whatever was read behind it.
+    #[test]
+    fn heads_that_are_too_long_keep_their_method() {
+        for (method, expected) in [("HEAD", true), ("GET", false)] {
+            let head = format!("{method} /{} HTTP/1.1\r\nHost: t\r\n\r\n", "a".repeat(200));
+            for end in [150, head.len()] {
+                let mut scan = HeadScan::new(100);
+                scan.begin();
+                scan.pass(&head.as_bytes()[..end]);
+                scan.pass(b"");
+                assert_eq!((scan.line_is_too_long(), scan.is_head_request()), (true, expected), "{method}, {end}");
+            }
+        }
+    }
+
     #[test]
     fn two_ways_to_frame_a_body() {
         let table: [(&[u8], bool); 6] = [

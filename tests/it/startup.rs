@@ -88,7 +88,7 @@ fn the_root_may_not_be_read() {
     let site = Site::empty();
     let closed = site.path("closed");
     fs::create_dir(&closed).expect("a folder");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).expect("mode 0");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("mode 0");
     if let Some(launch) = Launch::over(&closed).unprivileged() {
         fails_in_one_sentence(launch, CANNOT, &[closed.to_str().expect("UTF-8"), "ermission"]);
     }

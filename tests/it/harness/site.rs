@@ -224,9 +224,9 @@ impl Site {
         // The listener goes at once; the socket file stays.
         drop(UnixListener::bind(self.path("socket")).expect("a socket file"));
         self.write("private.txt", "nobody may read this");
-        fs::set_permissions(self.path("private.txt"), fs::Permissions::from_mode(0)).expect("mode 0");
+        fs::set_permissions(self.path("private.txt"), fs::Permissions::from_mode(0o000)).expect("mode 0");
         self.write("private/leaf.txt", "nobody may reach this");
-        fs::set_permissions(self.path("private"), fs::Permissions::from_mode(0)).expect("mode 0");
+        fs::set_permissions(self.path("private"), fs::Permissions::from_mode(0o000)).expect("mode 0");
     }
 }
 

@@ -113,7 +113,7 @@ fn common_lines(response: &Response, differences: &mut Vec<String>) {
     let date = response.all("date").next().and_then(|date| httpdate::parse_http_date(date).ok());
     let fresh = date.and_then(|date| SystemTime::now().duration_since(date).ok());
     // A cached Date line may be behind, and both clocks are one; a minute leaves room for a machine that was asleep.
-    if !fresh.is_some_and(|age| age < Duration::from_secs(60)) {
+    if fresh.is_none_or(|age| age >= Duration::from_secs(60)) {
         differences.push(format!("Date is {:?}", response.all("date").collect::<Vec<_>>()));
     }
     let sniffable = response.all("content-type").next().is_some() && matches!(response.status, 200 | 206);
@@ -137,9 +137,12 @@ fn parts(response: &Response) -> Result<Vec<(String, String)>, String> {
     }
     let mut parts = Vec::new();
     for section in sections.by_ref() {
-        if section.starts_with("--") {
-            let rest = sections.next().is_some() || !section[2..].trim().is_empty();
-            return if rest { Err("something stands after the last delimiter".to_owned()) } else { Ok(parts) };
+        if let Some(after) = section.strip_prefix("--") {
+            return if sections.next().is_none() && after.trim().is_empty() {
+                Ok(parts)
+            } else {
+                Err("something stands after the last delimiter".to_owned())
+            };
         }
         parts.push(part(section)?);
     }
