@@ -397,11 +397,6 @@ impl Read for Transport {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, mut cursor: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         this.begin_read();
-        // hyper looks for the rest of a body that nobody wants before it writes the answer. A client may hold it back
-        // until it has the answer (Expect: 100-continue), and a blocking read would wait for it.
-        if this.mode == Mode::Blocking && this.wire.has_unread_body() {
-            return Poll::Pending;
-        }
         if !this.replay.is_empty() {
             let take = this.replay.len().min(cursor.remaining());
             let bytes = this.replay.split_to(take);
