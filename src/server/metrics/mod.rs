@@ -272,6 +272,7 @@ mod tests {
             uptime: std::time::Duration::from_millis(61_900),
             workers: 2,
             listen: vec!["127.0.0.1:8080".into(), "unix:/run/\"q\".sock".into()],
+            profile: "none",
             model: "event-loop",
             files_mode: "cached",
             transfer_path: "auto",
