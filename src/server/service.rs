@@ -230,13 +230,9 @@ impl Rendered {
         Self { status, kind, body: Body::bytes(Bytes::from(format!("{} {reason}\n", status.as_u16()))) }
     }
 
-    /// After 400 and 414 nobody knows where the next request begins (RFC 9112 section 2.2 and 9.6); 431 is what Jetty
-    /// says instead of 414.
+    /// After 400 and 414 nobody knows where the next request begins (RFC 9112 section 2.2 and 9.6).
     fn ends_connection(&self) -> bool {
-        matches!(
-            self.status,
-            StatusCode::BAD_REQUEST | StatusCode::URI_TOO_LONG | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
-        )
+        matches!(self.status, StatusCode::BAD_REQUEST | StatusCode::URI_TOO_LONG)
     }
 }
 

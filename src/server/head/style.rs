@@ -102,7 +102,7 @@ const JETTY: Style = Style {
     closes_aloud_in_1_0: false,
     title_case: true,
     empty_reason: false,
-    uri_too_long: Refusal::HeadTooLarge,
+    uri_too_long: Refusal::UriTooLong,
     head_too_large: Refusal::HeadTooLarge,
 };
 

@@ -79,7 +79,8 @@ fn server_max_connections_of_each_worker() {
 fn server_profile() {
     let site = Site::small();
     let last = |launch: Launch| {
-        let mut client = launch.start().client();
+        let server = launch.start();
+        let mut client = server.client();
         (1..=200).find(|_| client.get("/ten.txt").says_close())
     };
     let tomcat = Launch::over(site.root()).set("server.profile", "tomcat");
