@@ -80,6 +80,17 @@ impl Worker {
         self.draining.load(Relaxed)
     }
 
+    /// The kernel has taken bytes of the current answer.
+    pub fn note_sent(&self, wire: &Wire, sent: usize) {
+        self.counters.sent(sent as u64);
+        wire.pulse.beat(self.tick());
+        if self.log.is_some()
+            && let Some(pending) = wire.log().as_mut()
+        {
+            pending.sent += sent as u64;
+        }
+    }
+
     /// An answer has left the process as a whole.
     pub fn end_answer(&self, wire: &Wire) {
         self.finish_log(wire);

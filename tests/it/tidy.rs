@@ -22,8 +22,13 @@ const USES: &[(&str, &[&str])] = &[
 ];
 
 /// Where unsafe code may stand.
-const UNSAFE: &[&str] =
-    &["src/site/root.rs", "src/server/transport.rs", "src/server/sendfile.rs", "src/server/listen.rs"];
+const UNSAFE: &[&str] = &[
+    "src/site/root.rs",
+    "src/server/link.rs",
+    "src/server/transport.rs",
+    "src/server/sendfile.rs",
+    "src/server/listen.rs",
+];
 
 fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

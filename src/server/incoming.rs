@@ -1,0 +1,141 @@
+//! What comes in: `recv` tried at once, and epoll asked only after the socket was empty.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+
+use super::deadlines::Phase;
+use super::head_scan::HeadScan;
+use super::link::{Link, Mode};
+use super::wire::Wire;
+
+/// The reading side of a connection.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The last read did not fill its buffer: there is nothing more until epoll says so.
+    drained: bool,
+    /// The client has ended its side.
+    ended: bool,
+    /// Bytes that an earlier hyper connection had read and not used.
+    pub replay: Bytes,
+    pub scan: HeadScan,
+}
+
+impl Incoming {
+    /// Nothing has been read yet.
+    pub fn new(target_bytes: usize) -> Self {
+        Self { drained: false, ended: false, replay: Bytes::new(), scan: HeadScan::new(target_bytes) }
+    }
+
+    /// The kernel may hold bytes that nobody has read.
+    pub fn may_hold_more(&self) -> bool {
+        !self.drained && !self.ended
+    }
+
+    /// Ready when a read would not block.
+    pub fn poll_ready(&self, link: &mut Link, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.drained {
+            ready!(ready!(link.poll_registered(cx))?.poll_read_ready(cx))?.retain_ready();
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads from the socket; `Ok(0)` is the end of input.
+    pub fn poll_recv(
+        &mut self,
+        link: &mut Link,
+        cx: &mut Context<'_>,
+        buffer: &mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<usize>> {
+        if link.mode == Mode::Blocking && owes_early_answer(link) {
+            return self.poll_recv_at_once(link, buffer);
+        }
+        loop {
+            if self.drained {
+                let mut ready = ready!(ready!(link.poll_registered(cx))?.poll_read_ready(cx))?;
+                let received = recv(ready.get_inner(), buffer, RecvFlags::empty())?;
+                // Readiness that arrives between `recv` and here has a newer tick and stays.
+                if matches!(received, Received::Last(_) | Received::Nothing) {
+                    ready.clear_ready();
+                }
+                if let Some(count) = self.note(received) {
+                    return Poll::Ready(Ok(count));
+                }
+            } else if let Some(count) = self.note(recv(&link.wire, buffer, RecvFlags::empty())?) {
+                self.drained &= link.mode == Mode::Readiness;
+                return Poll::Ready(Ok(count));
+            }
+        }
+    }
+
+    fn poll_recv_at_once(&mut self, link: &Link, buffer: &mut [MaybeUninit<u8>]) -> Poll<io::Result<usize>> {
+        let received = recv(&link.wire, buffer, RecvFlags::DONTWAIT)?;
+        let count = self.note(received);
+        // Blocking reads, which come next, ask the kernel each time.
+        self.drained = false;
+        count.map_or(Poll::Pending, |count| Poll::Ready(Ok(count)))
+    }
+
+    /// Remembers what a read has told; `None` is "nothing yet".
+    fn note(&mut self, received: Received) -> Option<usize> {
+        self.drained = matches!(received, Received::Last(_) | Received::Nothing);
+        match received {
+            Received::Last(count) | Received::Full(count) => Some(count),
+            Received::Nothing => None,
+            Received::End => {
+                self.ended = true;
+                Some(0)
+            }
+        }
+    }
+
+    /// Looks at bytes on their way to hyper; the end of input is none.
+    pub fn pass(&mut self, link: &Link, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        if matches!(link.phase(), Phase::New | Phase::Idle) {
+            link.wire.pulse.enter(Phase::Head, link.worker.tick());
+            self.scan.begin();
+        }
+        self.scan.pass(bytes);
+        if self.scan.is_ambiguous() {
+            link.wire.mark_ambiguous();
+        }
+    }
+}
+
+/// hyper looks for more of a body that nobody wants before it writes the answer. The client may be waiting for that
+/// answer (RFC 9110 section 10.1.1), so a read must not wait for the client.
+fn owes_early_answer(link: &Link) -> bool {
+    link.wire.has_unread_body() && link.phase() == Phase::Answer
+}
+
+/// What one `recv` found.
+enum Received {
+    /// Less than there was room for: the queue is empty now (epoll(7) on edge-triggered reading).
+    Last(usize),
+    /// As much as there was room for: there may be more.
+    Full(usize),
+    Nothing,
+    End,
+}
+
+fn recv(wire: &Wire, buffer: &mut [MaybeUninit<u8>], flags: RecvFlags) -> io::Result<Received> {
+    loop {
+        return match rustix::net::recv(&wire.socket, &mut *buffer, flags) {
+            Ok(((filled, rest), _)) => Ok(match (filled.len(), rest.is_empty()) {
+                (0, _) => Received::End,
+                (count, true) => Received::Full(count),
+                (count, false) => Received::Last(count),
+            }),
+            Err(Errno::AGAIN) => Ok(Received::Nothing),
+            Err(Errno::INTR) => continue,
+            Err(error) => Err(error.into()),
+        };
+    }
+}
