@@ -7,7 +7,8 @@
 //! What no profile sets: `server.workers` (Tomcat and Jetty run at most 200 requests at once, each on a thread that may
 //! wait; here none waits, and one thread a CPU is what is busy there too; Netty's two loops a CPU wait in turn for one),
 //! `log.access` (nginx and Tomcat are shipped with one; a file in the working directory is not for a profile to make), and
-//! `site.hidden` (nginx, Tomcat and Jetty serve names that begin with a dot).
+//! what is served at all: `site.hidden` (nginx, Tomcat and Jetty serve names that begin with a dot) and `site.listing`
+//! (Jetty lists folders).
 
 use super::layers::{Entry, Origin};
 use super::plan::Profile;
