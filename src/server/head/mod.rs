@@ -1,6 +1,6 @@
 //! The head of an answer: which lines it has, and in which order.
 //!
-//! The server's own order is written straight down. The heads of other servers are data: a [`Style`] is lists of lines and a
+//! The server's own order is written straight down. The heads of other servers are data: a style is lists of lines and a
 //! few facts, and one function writes them all. What they look like was recorded from the real servers, with which
 //! tests/it/profiles.rs compares them.
 //!
