@@ -28,7 +28,7 @@ pub enum Command {
 
 const SERVE_HELP: &str = "\
 Every setting, with its default and what it does, stands in config.toml. Where one is set in several places, the later
-of these counts: default, configuration file, environment (QUINTAIN_SERVER__WORKERS=2), --set, other flags.
+of these counts: default, profile, configuration file, environment (QUINTAIN_SERVER__WORKERS=2), --set, other flags.
 
 An ADDR is ADDRESS:PORT, [IPV6]:PORT, unix:/PATH, or PORT alone for every IPv4 address.
 
@@ -37,6 +37,7 @@ Examples:
   quintain serve --root /var/www --listen 8080        a folder, on every IPv4 address
   quintain serve --listen 127.0.0.1:8080 --listen '[::1]:8080' --listen unix:/run/quintain.sock
   quintain serve --workers 1 --set keep_alive.max_requests=100 --set socket.congestion=cubic
+  quintain serve --profile tomcat --workers 2         as Tomcat is shipped: model, limits, quota and heads
   quintain serve --config bench.toml --check          what would count, and where it comes from";
 
 /// What may be typed after `quintain serve`.
@@ -58,6 +59,10 @@ pub struct ServeArgs {
     /// Folder to serve (server.root) [default: fixtures if it is there, else the same documents made anew]
     #[arg(long, value_name = "DIR", help_heading = "What is served")]
     pub root: Option<String>,
+
+    /// Server to stand in for (server.profile): nginx, netty, tomcat, tomcat-bio or jetty [default: none]
+    #[arg(long, value_name = "NAME", help_heading = "How it is served")]
+    pub profile: Option<String>,
 
     /// Address to listen on (server.listen); may be repeated [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR", help_heading = "How it is served")]
@@ -83,6 +88,7 @@ impl ServeArgs {
         let listen = (!self.listen.is_empty()).then(|| self.listen.join(","));
         let named = [
             ("--root", "server.root", &self.root),
+            ("--profile", "server.profile", &self.profile),
             ("--listen", "server.listen", &listen),
             ("--workers", "server.workers", &self.workers),
             ("--max-connections", "server.max_connections", &self.max_connections),
@@ -140,6 +146,7 @@ mod tests {
         let rows: &[(&[&str], &str, &str)] = &[
             (&["--root", "/srv"], "server.root", "/srv"),
             (&["--listen", "80", "--listen", "[::1]:80"], "server.listen", "80,[::1]:80"),
+            (&["--profile", "jetty"], "server.profile", "jetty"),
             (&["--workers", "2"], "server.workers", "2"),
             (&["--max-connections", "auto"], "server.max_connections", "auto"),
             (&["--access-log", "access.log"], "log.access", "access.log"),
@@ -159,9 +166,17 @@ mod tests {
         let serve = command.find_subcommand_mut("serve").unwrap();
         let help = serve.render_long_help().to_string();
         assert!(help.contains("config.toml"));
-        for flag in
-            ["--config", "--root", "--listen", "--workers", "--max-connections", "--access-log", "--set", "--check"]
-        {
+        for flag in [
+            "--config",
+            "--root",
+            "--profile",
+            "--listen",
+            "--workers",
+            "--max-connections",
+            "--access-log",
+            "--set",
+            "--check",
+        ] {
             assert!(help.contains(flag), "{flag}");
         }
     }

@@ -1,4 +1,5 @@
-//! The layers of configuration, laid one over another: defaults < file < environment < flags.
+//! The layers of configuration, laid one over another: defaults < profile < file < environment <
+//! flags.
 //!
 //! A layer is a list of [`Entry`]. Entries are applied one by one, so each mistake belongs to exactly one of them, and all
 //! mistakes are found in one run. An entry replaces a setting as a whole, lists too.
@@ -25,6 +26,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     Default,
+    Profile(&'static str),
     File { path: PathBuf, line: usize },
     Environment(String),
     Flag(String),
@@ -35,7 +37,7 @@ impl Origin {
     fn spell(&self, key: &str) -> String {
         match self {
             Origin::Environment(_) => variable(key),
-            Origin::Default | Origin::File { .. } | Origin::Flag(_) => key.into(),
+            Origin::Default | Origin::Profile(_) | Origin::File { .. } | Origin::Flag(_) => key.into(),
         }
     }
 }
@@ -44,6 +46,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Default => f.write_str("default"),
+            Origin::Profile(name) => write!(f, "profile {name}"),
             Origin::File { path, line } => write!(f, "{}:{line}", path.display()),
             Origin::Environment(name) => write!(f, "environment {name}"),
             Origin::Flag(name) => f.write_str(name),
@@ -251,6 +254,7 @@ mod tests {
         let file = Origin::File { path: "z".into(), line: 99 };
         let environment = Origin::Environment("z".into());
         let flag = Origin::Flag("a".into());
-        assert!(Origin::Default < file && file < environment && environment < flag);
+        let profile = Origin::Profile("z");
+        assert!(Origin::Default < profile && profile < file && file < environment && environment < flag);
     }
 }

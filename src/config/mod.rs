@@ -4,7 +4,8 @@
 //! settings.rs   the image of config.toml: name, type, range and default of each setting
 //! written.rs    how a value is written and read back; units.rs and words.rs: the types
 //! file.rs       the file's entries, with their lines
-//! layers.rs     defaults < file < environment < flags; where each value came from; mistakes
+//! layers.rs     defaults < profile < file < environment < flags; where each value came from; mistakes
+//! profiles.rs   the settings of servers that are stood in for
 //! resolve.rs    settings -> plan, and the rules that span several settings
 //! plan.rs       what will be done
 //! ```
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 mod file;
 mod layers;
 pub mod plan;
+mod profiles;
 mod resolve;
 mod settings;
 mod units;
@@ -91,20 +93,23 @@ pub fn load(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Res
     if mistakes.is_empty() { Ok(Configuration { plan, merged }) } else { Err(Mistakes(mistakes)) }
 }
 
-/// The shipped config.toml spells every default out; repeating the default folder there is not naming one.
+/// What --check prints is a configuration file that spells every default out; repeating the default folder there is not
+/// naming one.
 fn nobody_named_a_root(merged: &Merged) -> bool {
     match merged.origin("server.root") {
-        Origin::Default => true,
+        Origin::Default | Origin::Profile(_) => true,
         Origin::File { .. } => merged.settings.server.root == Settings::default().server.root,
         Origin::Environment(_) | Origin::Flag(_) => false,
     }
 }
 
 fn merge(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<Merged, Mistakes> {
+    let mut written = file::layer(config, &around.environment, &around.folder)?;
+    written.extend(layers::environment(&around.environment)?);
+    written.extend(layers::flags(flags));
     let mut merged = Merged::default();
-    let mut mistakes = merged.apply(file::layer(config, &around.environment, &around.folder)?);
-    mistakes.extend(merged.apply(layers::environment(&around.environment)?));
-    mistakes.extend(merged.apply(layers::flags(flags)));
+    let mut mistakes = merged.apply(profiles::layer(profiles::chosen(&written)));
+    mistakes.extend(merged.apply(written));
     if mistakes.is_empty() { Ok(merged) } else { Err(Mistakes(mistakes)) }
 }
 

@@ -14,6 +14,8 @@ use http::{HeaderName, HeaderValue};
 /// Everything that `quintain serve` needs to know.
 #[derive(Debug, Clone)]
 pub struct ServePlan {
+    /// The server that is stood in for.
+    pub profile: Profile,
     /// Where to listen.
     pub listen: ListenPlan,
     /// Who serves.
@@ -35,6 +37,37 @@ pub struct ServePlan {
     pub log: LogPlan,
     /// Where the server is watched.
     pub admin: AdminPlan,
+}
+
+/// The servers that can be stood in for. Their settings are in the plan already: the name is only to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// None: the server is itself.
+    None,
+    /// nginx as Debian ships it.
+    Nginx,
+    /// The Netty program of `peers/netty` with Netty's defaults.
+    Netty,
+    /// Tomcat 10 with its shipped server.xml, and so its NIO connector.
+    Tomcat,
+    /// Tomcat with the blocking connector that it had up to 8.0.
+    TomcatBio,
+    /// Jetty 9.4 with its shipped modules.
+    Jetty,
+}
+
+impl Profile {
+    /// The word for it in config.toml.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Nginx => "nginx",
+            Self::Netty => "netty",
+            Self::Tomcat => "tomcat",
+            Self::TomcatBio => "tomcat-bio",
+            Self::Jetty => "jetty",
+        }
+    }
 }
 
 /// Where to listen, and the options that are set on a listener before its first connection.
@@ -137,8 +170,32 @@ pub struct SitePlan {
     pub listing: bool,
     /// Use `.br`, `.zst` and `.gz` neighbours.
     pub precompressed: bool,
+    /// What is said about a document.
+    pub labels: LabelsPlan,
     /// The document cache of each worker.
     pub cache: CachePlan,
+}
+
+/// What is said about a document; a consequence of [`HeadStyle`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LabelsPlan {
+    /// What its ETag is made of.
+    pub etag: EtagForm,
+    /// Whether the type of a text says that it is UTF-8.
+    pub charset: bool,
+}
+
+/// What an ETag is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EtagForm {
+    /// A strong one: a digest of all that tells one state of a file from another.
+    Digest,
+    /// nginx's, which calls itself strong: `"SECONDS-LENGTH"`, both hexadecimal.
+    SecondsAndLength,
+    /// Tomcat's weak one: `W/"LENGTH-MILLISECONDS"`, both decimal.
+    WeakLengthAndMilliseconds,
+    /// There is no ETag.
+    None,
 }
 
 /// Where the documents come from.
@@ -234,12 +291,55 @@ impl TransferPath {
 /// Header lines that do not depend on the document.
 #[derive(Debug, Clone)]
 pub struct HeadPlan {
+    /// Whose heads these are.
+    pub style: HeadStyle,
+    /// How long a connection may be idle; some styles say it. `None`: there is no second request.
+    pub keep_alive: Option<Duration>,
     /// The `Server` line; `None` leaves it out.
     pub server: Option<HeaderValue>,
     /// The `Cache-Control` line of documents; `None` leaves it out.
     pub cache_control: Option<HeaderValue>,
     /// Further lines; none that the server writes itself.
     pub extra: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// Whose heads the answers have: names, their order, and what is left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadStyle {
+    /// This server's own.
+    Quintain,
+    /// nginx's.
+    Nginx,
+    /// Tomcat's.
+    Tomcat,
+    /// Jetty's.
+    Jetty,
+    /// That of a plain program on Netty.
+    Netty,
+}
+
+impl HeadStyle {
+    /// The word for it in config.toml.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quintain => "quintain",
+            Self::Nginx => "nginx",
+            Self::Tomcat => "tomcat",
+            Self::Jetty => "jetty",
+            Self::Netty => "netty",
+        }
+    }
+
+    /// What such heads say about a document.
+    pub const fn labels(self) -> LabelsPlan {
+        let etag = match self {
+            Self::Quintain => EtagForm::Digest,
+            Self::Nginx => EtagForm::SecondsAndLength,
+            Self::Tomcat => EtagForm::WeakLengthAndMilliseconds,
+            Self::Jetty | Self::Netty => EtagForm::None,
+        };
+        LabelsPlan { etag, charset: matches!(self, Self::Quintain) }
+    }
 }
 
 /// How long each wait may last.

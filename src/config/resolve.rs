@@ -16,7 +16,7 @@ use super::settings::{
     Admin, Files, Headers, KeepAlive, Limits, Log, Server, Settings, Site, Socket, Timeouts, Transfer,
 };
 use super::units::{Count, show_duration, show_size};
-use super::words::HeaderLines;
+use super::words::{Connections, HeaderLines};
 use super::written::{Empty, Or};
 
 /// Settings that do not go together, and why.
@@ -30,31 +30,36 @@ pub struct Conflict {
 pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) -> ServePlan {
     let Settings { server, keep_alive, timeouts, limits, files, transfer, socket, site, headers, log, admin } =
         settings;
-    let Server { listen, root, model, workers, max_threads, stack_size, affinity, backlog, max_connections } = server;
+    let Server { profile, listen, root, model, workers, max_threads, stack_size, affinity, backlog, max_connections } =
+        server;
     let KeepAlive { enabled, timeout, max_requests } = keep_alive;
     let Site { index, hidden, listing, precompressed, cache_control } = site;
     let transfer = transfer_plan(transfer);
+    let workers = workers.value.map_or(cpus, positive);
+    let keep_alive = enabled.then_some(timeout.0);
     ServePlan {
+        profile,
         listen: listen_plan(listen, backlog.0, socket),
         threads: ThreadsPlan {
             model,
-            workers: workers.value.map_or(cpus, positive),
+            workers,
             max_threads: positive(max_threads),
             stack_bytes: stack_size.value.and_then(|size| NonZeroUsize::new(size.0 as usize)),
             affinity,
         },
-        max_connections: max_connections.value.map(positive),
+        max_connections: max_connections.value.map(|most| connections_in_all(most, workers)),
         site: SitePlan {
             root: if root_is_default { Root::Bundled(root) } else { Root::Folder(root) },
             index: index.0,
             hidden,
             listing,
             precompressed,
+            labels: headers.style.labels(),
             cache: cache_plan(files, &transfer),
         },
         connection: connection_plan(enabled, max_requests.0, limits),
         transfer,
-        head: head_plan(headers, cache_control),
+        head: head_plan(headers, cache_control, keep_alive),
         deadlines: deadlines_plan(timeouts, timeout.0),
         log: log_plan(log),
         admin: admin_plan(admin),
@@ -63,6 +68,13 @@ pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) ->
 
 fn positive<const MAX: u32>(count: Count<1, MAX>) -> NonZeroUsize {
     NonZeroUsize::new(count.0 as usize).expect("the range begins at 1")
+}
+
+fn connections_in_all(most: Connections, workers: NonZeroUsize) -> NonZeroUsize {
+    match most {
+        Connections::InAll(count) => positive(count),
+        Connections::EachWorker(count) => positive(count).saturating_mul(workers),
+    }
 }
 
 fn listen_plan(addresses: Vec<Address>, backlog: u32, socket: Socket) -> ListenPlan {
@@ -103,9 +115,9 @@ fn connection_plan(keep_alive: bool, max_requests: u32, limits: Limits) -> Conne
     }
 }
 
-fn head_plan(headers: Headers, cache_control: Or<Empty, HeaderValue>) -> HeadPlan {
-    let Headers { server, extra: HeaderLines(extra) } = headers;
-    HeadPlan { server: server.value, cache_control: cache_control.value, extra }
+fn head_plan(headers: Headers, cache_control: Or<Empty, HeaderValue>, keep_alive: Option<Duration>) -> HeadPlan {
+    let Headers { style, server, extra: HeaderLines(extra) } = headers;
+    HeadPlan { style, keep_alive, server: server.value, cache_control: cache_control.value, extra }
 }
 
 fn deadlines_plan(timeouts: Timeouts, idle: Duration) -> DeadlinesPlan {
@@ -186,7 +198,7 @@ fn kernel_defers_by_whole_seconds(plan: &ServePlan) -> Option<Conflict> {
 }
 
 /// Lines that the server writes, or that change how a message ends: a second one makes the answer wrong.
-const OWN_LINES: &[(HeaderName, &str)] = &[
+static OWN_LINES: [(HeaderName, &str); 20] = [
     (header::CACHE_CONTROL, "site.cache_control sets it"),
     (header::SERVER, "headers.server sets it"),
     (header::ACCEPT_RANGES, OWN),
@@ -198,6 +210,7 @@ const OWN_LINES: &[(HeaderName, &str)] = &[
     (header::CONTENT_TYPE, OWN),
     (header::DATE, OWN),
     (header::ETAG, OWN),
+    (HeaderName::from_static("keep-alive"), OWN),
     (header::LAST_MODIFIED, OWN),
     (header::LOCATION, OWN),
     (header::RETRY_AFTER, OWN),
@@ -219,6 +232,7 @@ fn extra_lines_are_nobody_elses(plan: &ServePlan) -> Option<Conflict> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::plan::{EtagForm, LabelsPlan};
 
     fn plan(changes: &[(&str, &str)]) -> ServePlan {
         let mut settings = Settings::default();
@@ -251,6 +265,7 @@ mod tests {
             ("socket.defer_accept", "off"),
             ("socket.send_buffer", "64k"),
             ("headers.server", ""),
+            ("headers.style", "tomcat"),
             ("site.cache_control", "no-store"),
         ]);
         assert_eq!(changed.threads.workers.get(), 2);
@@ -260,6 +275,13 @@ mod tests {
         assert_eq!(changed.listen.send_buffer_bytes, Some(65_536));
         assert_eq!(changed.head.server, None);
         assert_eq!(changed.head.cache_control, Some(HeaderValue::from_static("no-store")));
+        assert_eq!(changed.site.labels, LabelsPlan { etag: EtagForm::WeakLengthAndMilliseconds, charset: false });
+    }
+
+    #[test]
+    fn connections_of_each_worker_add_up() {
+        let plan = plan(&[("server.max_connections", "768/worker"), ("server.workers", "3")]);
+        assert_eq!(plan.max_connections, NonZeroUsize::new(2304));
     }
 
     #[test]

@@ -11,9 +11,11 @@ use http::HeaderValue;
 use toml::Value;
 use tracing::level_filters::LevelFilter;
 
-use super::plan::{AccessFormat, AccessLog, Address, Affinity, FilesMode, LogFormat, Model, TransferPath};
+use super::plan::{
+    AccessFormat, AccessLog, Address, Affinity, FilesMode, HeadStyle, LogFormat, Model, Profile, TransferPath,
+};
 use super::units::{Count, G, HOUR, K, M, Period, SECOND, Size};
-use super::words::{Congestion, FileName, HeaderLines};
+use super::words::{Congestion, Connections, FileName, HeaderLines};
 use super::written::{Auto, Empty, Off, Or, System, Written};
 
 /// From one table of settings: the sections as structs, the defaults, and access by key. serde's derive was tried for this: its
@@ -97,6 +99,7 @@ const fn seconds<const MIN: u64, const MAX: u64>(seconds: u64) -> Period<MIN, MA
 
 settings! {
     [server] Server {
+        profile: Profile = Profile::None;
         listen: Vec<Address> = vec![Address::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)))];
         root: PathBuf = PathBuf::from("fixtures");
         model: Model = Model::EventLoop;
@@ -105,7 +108,7 @@ settings! {
         stack_size: Or<Auto, Size<{ 64 * K }, { 64 * M }>> = Or::WORD;
         affinity: Affinity = Affinity::None;
         backlog: Count<1, 1_000_000> = Count(4096);
-        max_connections: Or<Auto, Count<1, 1_000_000>> = Or::WORD;
+        max_connections: Or<Auto, Connections> = Or::WORD;
     }
     [keep_alive] KeepAlive {
         enabled: bool = true;
@@ -147,6 +150,7 @@ settings! {
         cache_control: Or<Empty, HeaderValue> = Or::WORD;
     }
     [headers] Headers {
+        style: HeadStyle = HeadStyle::Quintain;
         server: Or<Empty, HeaderValue> = Or::value(HeaderValue::from_static("quintain"));
         extra: HeaderLines = HeaderLines(vec![]);
     }

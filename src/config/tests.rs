@@ -4,6 +4,7 @@ use std::fs;
 
 use clap::Parser;
 
+use super::written::Choice;
 use super::*;
 use crate::cli::{Cli, Command};
 
@@ -52,13 +53,32 @@ fn file(text: &str) -> Wrote<'_> {
 
 const CONFIG_TOML: &str = include_str!("../../config.toml");
 
+/// config.toml as it is after somebody has taken the `#` away from every setting. Prose has a space behind it.
+fn config_toml_uncommented() -> String {
+    let is_setting = |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase());
+    let lines = CONFIG_TOML.lines().map(|line| match line.strip_prefix('#') {
+        Some(text) if is_setting(text) => text,
+        _ => line,
+    });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 #[test]
-fn config_toml_is_exactly_the_defaults() {
-    let configuration = file(CONFIG_TOML).load().unwrap();
+fn config_toml_shows_exactly_the_defaults() {
+    let configuration = file(&config_toml_uncommented()).load().unwrap();
     assert_eq!(configuration.merged.settings, Settings::default());
     for key in Settings::KEYS {
         let origin = configuration.merged.origin(key);
         assert!(matches!(origin, Origin::File { .. }), "config.toml leaves out {key}");
+    }
+}
+
+/// Otherwise it would take back all that a profile sets, in the very folder where people try profiles.
+#[test]
+fn config_toml_sets_nothing() {
+    let configuration = file(CONFIG_TOML).load().unwrap();
+    for key in Settings::KEYS {
+        assert_eq!(configuration.merged.origin(key), &Origin::Default, "{key}");
     }
 }
 
@@ -67,7 +87,8 @@ fn config_toml_explains_each_setting_in_its_order() {
     let mut section = "";
     let mut keys = Vec::new();
     let mut before = "";
-    for line in CONFIG_TOML.lines() {
+    let text = config_toml_uncommented();
+    for line in text.lines() {
         if let Some(name) = line.strip_prefix('[') {
             section = name.trim_end_matches(']');
         } else if let Some((key, _)) = line.split_once(" = ").filter(|_| !line.starts_with('#')) {
@@ -104,6 +125,61 @@ fn a_later_layer_counts_more_for_each_pair() {
     ];
     for (wrote, workers, origin) in rows {
         assert_eq!(wrote.origin_of_workers(), (workers, origin.to_string()));
+    }
+}
+
+/// (keep_alive.max_requests, its origin)
+fn quota(wrote: Wrote<'_>) -> (usize, String) {
+    let configuration = wrote.load().unwrap();
+    let quota = configuration.plan.connection.max_requests.map_or(0, NonZeroUsize::get);
+    (quota, configuration.merged.origin("keep_alive.max_requests").to_string())
+}
+
+#[test]
+fn a_profile_counts_more_than_defaults_and_less_than_what_is_written() {
+    let nothing = Wrote::default();
+    let tomcat = Wrote { arguments: &["--profile", "tomcat"], ..nothing };
+    let rows = [
+        (tomcat, 100, "profile tomcat"),
+        (file("server.profile = 'nginx'"), 1000, "profile nginx"),
+        (Wrote { environment: &[("QUINTAIN_SERVER__PROFILE", "tomcat-bio")], ..nothing }, 100, "profile tomcat-bio"),
+        (Wrote { arguments: &["--set", "server.profile=jetty"], ..nothing }, 0, "profile jetty"),
+        // The last who names one, and wherever it stands in a file.
+        (Wrote { config_toml: Some("server.profile = 'nginx'"), ..tomcat }, 100, "profile tomcat"),
+        (Wrote { arguments: &["--profile", "none"], ..file("server.profile = 'nginx'") }, 0, "default"),
+        (file("keep_alive.max_requests = 7\nserver.profile = 'nginx'"), 7, "config.toml:1"),
+        (Wrote { config_toml: Some("keep_alive.max_requests = 7"), ..tomcat }, 7, "config.toml:1"),
+        (
+            Wrote { environment: &[("QUINTAIN_KEEP_ALIVE__MAX_REQUESTS", "8")], ..tomcat },
+            8,
+            "environment QUINTAIN_KEEP_ALIVE__MAX_REQUESTS",
+        ),
+        (Wrote { arguments: &["--profile", "tomcat", "--set", "keep_alive.max_requests=9"], ..nothing }, 9, "--set"),
+        // The very default, said by somebody.
+        (Wrote { config_toml: Some("keep_alive.max_requests = 0"), ..tomcat }, 0, "config.toml:1"),
+        // The shipped file is where people try profiles.
+        (Wrote { config_toml: Some(CONFIG_TOML), ..tomcat }, 100, "profile tomcat"),
+    ];
+    for (wrote, expected, origin) in rows {
+        assert_eq!(quota(wrote), (expected, origin.to_string()), "{wrote:?}");
+    }
+    let unknown = Wrote { arguments: &["--profile", "apache"], ..nothing };
+    let says = "--profile: server.profile: expected \"none\", \"nginx\", \"netty\", \"tomcat\", \"tomcat-bio\" or \
+                \"jetty\", got \"apache\"";
+    assert_eq!(unknown.mistakes(), says);
+}
+
+#[test]
+fn a_profile_is_in_the_listing_with_all_that_it_sets() {
+    for (name, profile) in plan::Profile::CHOICES {
+        let arguments = ["--profile", name];
+        let listing = Wrote { arguments: &arguments, ..Wrote::default() }.load().unwrap().listing();
+        let from_profile: Vec<_> = profiles::layer(*profile).map(|entry| entry.key).collect();
+        for line in listing.lines() {
+            let key = line.split_once(" = ").unwrap().0;
+            let is_its = from_profile.iter().any(|of| of == key);
+            assert_eq!(line.ends_with(&format!("  # profile {name}")), is_its, "{line}");
+        }
     }
 }
 
@@ -270,7 +346,7 @@ fn only_a_folder_that_somebody_named_must_exist() {
     let bundled = plan::Root::Bundled("fixtures".into());
     let named = plan::Root::Folder("fixtures".into());
     assert_eq!(Wrote::default().load().unwrap().plan.site.root, bundled);
-    // The shipped config.toml spells the default out.
+    // What --check prints spells the default out.
     assert_eq!(file("server.root = 'fixtures'").load().unwrap().plan.site.root, bundled);
     let elsewhere = plan::Root::Folder("documents".into());
     assert_eq!(file("server.root = 'documents'").load().unwrap().plan.site.root, elsewhere);

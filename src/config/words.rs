@@ -7,7 +7,10 @@ use http::{HeaderName, HeaderValue};
 use toml::{Table, Value};
 use tracing::level_filters::LevelFilter;
 
-use super::plan::{AccessFormat, AccessLog, Address, Affinity, FilesMode, LogFormat, Model, TransferPath};
+use super::plan::{
+    AccessFormat, AccessLog, Address, Affinity, FilesMode, HeadStyle, LogFormat, Model, Profile, TransferPath,
+};
+use super::units::Count;
 use super::written::{Choice, LIST_MAX, Written, digits, text};
 
 /// Longest path of a unix socket: `sun_path` in `unix(7)`, less the NUL at its end.
@@ -114,6 +117,27 @@ impl Choice for Model {
     ];
 }
 
+impl Choice for Profile {
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        (Profile::None.name(), Profile::None),
+        (Profile::Nginx.name(), Profile::Nginx),
+        (Profile::Netty.name(), Profile::Netty),
+        (Profile::Tomcat.name(), Profile::Tomcat),
+        (Profile::TomcatBio.name(), Profile::TomcatBio),
+        (Profile::Jetty.name(), Profile::Jetty),
+    ];
+}
+
+impl Choice for HeadStyle {
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        (HeadStyle::Quintain.name(), HeadStyle::Quintain),
+        (HeadStyle::Nginx.name(), HeadStyle::Nginx),
+        (HeadStyle::Tomcat.name(), HeadStyle::Tomcat),
+        (HeadStyle::Jetty.name(), HeadStyle::Jetty),
+        (HeadStyle::Netty.name(), HeadStyle::Netty),
+    ];
+}
+
 impl Choice for FilesMode {
     const CHOICES: &'static [(&'static str, Self)] =
         &[(FilesMode::Cached.name(), FilesMode::Cached), (FilesMode::PerRequest.name(), FilesMode::PerRequest)];
@@ -126,6 +150,36 @@ impl Choice for TransferPath {
         (TransferPath::Sendfile.name(), TransferPath::Sendfile),
         (TransferPath::Stream.name(), TransferPath::Stream),
     ];
+}
+
+/// A number of connections: of the whole server, or of each worker, as nginx counts them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Connections {
+    InAll(Count<1, 1_000_000>),
+    EachWorker(Count<1, 1_000_000>),
+}
+
+/// What stands behind the number of each worker.
+const EACH_WORKER: &str = "/worker";
+
+impl Written for Connections {
+    fn expected() -> String {
+        format!(r#"{}, or of each worker, such as "768{EACH_WORKER}""#, Count::<1, 1_000_000>::expected())
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        match value.as_str().and_then(|text| text.strip_suffix(EACH_WORKER)) {
+            Some(count) => Count::read(&count.into()).map(Self::EachWorker),
+            None => Count::read(value).map(Self::InAll),
+        }
+    }
+
+    fn write(&self) -> Value {
+        match self {
+            Self::InAll(count) => count.write(),
+            Self::EachWorker(count) => format!("{}{EACH_WORKER}", count.0).into(),
+        }
+    }
 }
 
 /// Largest number of a CPU: what `sched_setaffinity(2)` takes without a larger set.
@@ -303,6 +357,25 @@ mod tests {
         }
         assert_eq!(Address::read(&8080.into()), tcp("0.0.0.0:8080"));
         assert_eq!(Address::read(&(-1).into()), None);
+    }
+
+    #[test]
+    fn connections_are_counted_in_two_ways() {
+        let rows = [
+            ("768", Some(Connections::InAll(Count(768)))),
+            ("768/worker", Some(Connections::EachWorker(Count(768)))),
+            ("0/worker", None),
+            ("/worker", None),
+            ("768 /worker", None),
+            ("768/workers", None),
+        ];
+        for (written, connections) in rows {
+            assert_eq!(Connections::read(&written.into()), connections, "{written:?}");
+            if let Some(connections) = connections {
+                assert_eq!(Connections::read(&connections.write()), Some(connections));
+            }
+        }
+        assert_eq!(Connections::read(&768.into()), Some(Connections::InAll(Count(768))));
     }
 
     #[test]

@@ -98,11 +98,10 @@ fn serve(transport: Transport, worker: &Arc<Worker>, wire: &Arc<Wire>) -> Box<Ht
         .pipeline_flush(false)
         // Head and body go out side by side in one `writev`.
         .writev(true)
-        .auto_date_header(true)
+        .auto_date_header(worker.heads.leave_date_to_hyper())
         .max_header_size(*head_bytes)
         .max_buf_size((*head_bytes).max(HYPER_BUFFER_MIN))
-        // Writing names in title case takes hyper's slow path, and field names are case-insensitive.
-        .title_case_headers(false)
+        .title_case_headers(worker.heads.have_title_case())
         .preserve_header_case(false)
         // Skipping what is not a header line, or guessing where a request line ends, is how requests are smuggled.
         .ignore_invalid_headers(false)
@@ -170,7 +169,7 @@ impl Connection {
 
     fn refusal(&self, transport: &Transport, error: Option<&hyper::Error>, head: &[u8]) -> Option<Refusal> {
         let pulse = &self.wire.pulse;
-        if transport.line_is_too_long() {
+        let refusal = if transport.line_is_too_long() {
             Some(Refusal::UriTooLong)
         } else if transport.is_refusing() {
             error.map(|error| Refusal::of(error, head, self.worker.limits.target_bytes))
@@ -178,7 +177,8 @@ impl Connection {
             Some(Refusal::Timeout)
         } else {
             None
-        }
+        };
+        self.worker.heads.refuse(refusal?)
     }
 
     fn refuse(&self, transport: Box<Transport>, refusal: Refusal) -> State {

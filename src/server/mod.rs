@@ -10,6 +10,7 @@ mod body;
 mod connection;
 mod control;
 mod deadlines;
+mod head;
 mod head_scan;
 mod incoming;
 mod link;
@@ -80,7 +81,19 @@ pub enum ServerError {
 
 /// Serves until SIGTERM or SIGINT, then drains.
 pub fn run(plan: ServePlan) -> Result<(), ServerError> {
-    let ServePlan { listen, threads, max_connections, site, connection, transfer, head, deadlines, log, admin } = plan;
+    let ServePlan {
+        profile,
+        listen,
+        threads,
+        max_connections,
+        site,
+        connection,
+        transfer,
+        head,
+        deadlines,
+        log,
+        admin,
+    } = plan;
     let shape = model::shape(&threads);
     let available = limits::raise();
     let reserve = limits::reserve(shape.threads, listen.addresses.len());
@@ -105,6 +118,7 @@ pub fn run(plan: ServePlan) -> Result<(), ServerError> {
         uptime: Duration::ZERO,
         workers: threads.workers.get(),
         listen: bound.iter().map(|address| address.url.clone()).collect(),
+        profile: profile.name(),
         model: threads.model.name(),
         files_mode: site.cache.mode.name(),
         transfer_path: transfer.path.name(),
@@ -116,7 +130,7 @@ pub fn run(plan: ServePlan) -> Result<(), ServerError> {
     let listeners = deal(&mut bound, shape.listeners);
     let running = model::start(&threads, &team, listeners, &stop).map_err(ServerError::Thread)?;
     for address in &bound {
-        tracing::info!(model = threads.model.name(), workers = threads.workers, root = %folder.path().display(), "listening on {}", address.url);
+        tracing::info!(profile = profile.name(), model = threads.model.name(), workers = threads.workers, root = %folder.path().display(), "listening on {}", address.url);
     }
     let outcome = control.run(running, stop);
     if let Some(writer) = log_writer

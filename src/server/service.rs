@@ -1,4 +1,4 @@
-//! From an answer to a hyper response: the only place that knows status codes and header names.
+//! From an answer to a hyper response: the only place that knows status codes.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -7,13 +7,16 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
+use hyper::ext::ReasonPhrase;
 
 use super::access_log::Pending;
 use super::body::{Body, Piece};
 use super::deadlines::Phase;
+use super::head::{Facts, Heads, Kind, Says};
+use super::refusal::Refusal;
 use super::request::{self, Malformed};
 use super::transfer::Way;
 use super::wire::Wire;
@@ -46,11 +49,11 @@ impl hyper::service::Service<Request<Incoming>> for Service {
         self.wire.pulse.enter(Phase::Answer, self.worker.tick());
         let has_body = !http_body::Body::is_end_stream(&incoming);
         let rendered = if has_body && self.is_ambiguous(&parts.headers) {
-            Rendered::refusal(Malformed::Length)
+            Rendered::refusal(Malformed::Length, &self.worker.heads)
         } else {
             match request::facts(&parts, self.worker.limits.target_bytes) {
                 Ok(facts) => Rendered::of(self.worker.site.decide(&facts, self.worker.now())),
-                Err(malformed) => Rendered::refusal(malformed),
+                Err(malformed) => Rendered::refusal(malformed, &self.worker.heads),
             }
         };
         let is_last = has_body || rendered.ends_connection() || self.is_last_request();
@@ -65,10 +68,11 @@ impl hyper::service::Service<Request<Incoming>> for Service {
             *self.wire.log() = Some(Box::new(Pending::new(&self.wire.socket, &parts, status, body_bytes)));
         }
         self.worker.counters.request(status);
+        let says = self.worker.heads.says(&parts, is_last);
         let ends_by_version = is_last && parts.version == Version::HTTP_10;
         let mut headers = parts.headers;
         headers.clear();
-        let mut response = self.respond(rendered, headers, is_head, is_last);
+        let mut response = self.respond(rendered, headers, is_head, says);
         if ends_by_version {
             // hyper would add `keep-alive` to a 1.1 response for a 1.0 client that asked for it, beside our `close`.
             *response.version_mut() = Version::HTTP_10;
@@ -89,34 +93,19 @@ impl Service {
         self.worker.is_draining() || self.worker.limits.max_requests.is_some_and(|most| served >= most.get())
     }
 
-    fn respond(&self, rendered: Rendered, mut headers: HeaderMap, is_head: bool, is_last: bool) -> Response<Body> {
+    fn respond(&self, rendered: Rendered, mut headers: HeaderMap, is_head: bool, says: Says) -> Response<Body> {
         let Rendered { status, kind, body } = rendered;
-        let plan = &self.worker.head;
-        if let Some(server) = &plan.server {
-            headers.insert(header::SERVER, server.clone());
-        }
-        kind.write(&mut headers, plan.cache_control.as_ref());
-        for (name, value) in &plan.extra {
-            headers.append(name, value.clone());
-        }
-        if is_last {
-            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
-        let body = if is_head {
-            // hyper writes the length of a body that it is given; a HEAD answer has one without a body (RFC 9110
-            // section 9.3.2), so it stands in the head explicitly.
-            if may_have_length(status) {
-                headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.length()));
-            }
-            Body::Empty
-        } else {
-            body
-        };
-        let body = self.route(body);
+        let length = may_have_length(status).then(|| body.length());
+        let facts = Facts { status, kind: &kind, length, is_head, says, tick: self.worker.tick() };
+        self.worker.heads.write(&facts, &mut headers);
+        let body = self.route(if is_head { Body::Empty } else { body });
         self.wire.set_several_frames(body.has_several_frames());
         let mut response = Response::new(body);
         *response.status_mut() = status;
         *response.headers_mut() = headers;
+        if self.worker.heads.have_empty_reason() {
+            response.extensions_mut().insert(ReasonPhrase::from_static(b""));
+        }
         response
     }
 }
@@ -181,19 +170,6 @@ struct Rendered {
     body: Body,
 }
 
-/// The header lines that an answer has of its own.
-enum Kind {
-    Document(Arc<Document>, Option<HeaderValue>),
-    Multipart(Arc<Document>, HeaderValue),
-    NotModified(Arc<Document>),
-    Allow { with_type: bool },
-    Moved(HeaderValue),
-    Unsatisfiable(HeaderValue),
-    RetryLater,
-    Html,
-    Text,
-}
-
 impl Rendered {
     fn of(answer: Answer) -> Self {
         match answer {
@@ -230,12 +206,16 @@ impl Rendered {
         }
     }
 
-    fn refusal(malformed: Malformed) -> Self {
+    fn refusal(malformed: Malformed, heads: &Heads) -> Self {
         match malformed {
             Malformed::Host => Self::bad_request("exactly one Host line with a valid host is needed"),
             Malformed::Target => Self::bad_request("the target is not a path"),
             Malformed::Length => Self::bad_request("Transfer-Encoding and Content-Length exclude each other"),
-            Malformed::TargetTooLong => Self::text(StatusCode::URI_TOO_LONG, Kind::Text),
+            Malformed::TargetTooLong => {
+                let status = heads.refuse(Refusal::UriTooLong).map(Refusal::status);
+                let status = status.and_then(|(code, _)| StatusCode::from_u16(code).ok());
+                Self::text(status.unwrap_or(StatusCode::URI_TOO_LONG), Kind::Text)
+            }
         }
     }
 
@@ -256,84 +236,6 @@ impl Rendered {
     }
 }
 
-impl Kind {
-    fn write(&self, headers: &mut HeaderMap, cache_control: Option<&HeaderValue>) {
-        match self {
-            Self::Document(document, range) => {
-                headers.insert(header::CONTENT_TYPE, document.content_type.clone());
-                write_encoding(document, headers);
-                write_validators(document, headers, cache_control);
-                headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-                if let Some(range) = range {
-                    headers.insert(header::CONTENT_RANGE, range.clone());
-                }
-                write_nosniff(headers);
-            }
-            Self::Multipart(document, content_type) => {
-                headers.insert(header::CONTENT_TYPE, content_type.clone());
-                write_encoding(document, headers);
-                write_validators(document, headers, cache_control);
-                headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-                write_nosniff(headers);
-            }
-            Self::NotModified(document) => write_validators(document, headers, cache_control),
-            Self::Allow { with_type } => {
-                headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
-                if *with_type {
-                    write_text(headers);
-                }
-            }
-            Self::Moved(location) => {
-                headers.insert(header::LOCATION, location.clone());
-                write_text(headers);
-            }
-            Self::Unsatisfiable(range) => {
-                headers.insert(header::CONTENT_RANGE, range.clone());
-                write_text(headers);
-            }
-            Self::RetryLater => {
-                headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-                write_text(headers);
-            }
-            Self::Html => {
-                headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-                write_nosniff(headers);
-            }
-            Self::Text => write_text(headers),
-        }
-    }
-}
-
-/// What RFC 9110 section 15.4.5 wants in a 304, and a 200 as well.
-fn write_validators(document: &Document, headers: &mut HeaderMap, cache_control: Option<&HeaderValue>) {
-    if let Some(last_modified) = &document.last_modified {
-        headers.insert(header::LAST_MODIFIED, last_modified.clone());
-    }
-    headers.insert(header::ETAG, document.etag.clone());
-    if document.varies {
-        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
-    }
-    if let Some(cache_control) = cache_control {
-        headers.insert(header::CACHE_CONTROL, cache_control.clone());
-    }
-}
-
-fn write_encoding(document: &Document, headers: &mut HeaderMap) {
-    if let Some(encoding) = &document.content_encoding {
-        headers.insert(header::CONTENT_ENCODING, encoding.clone());
-    }
-}
-
-fn write_text(headers: &mut HeaderMap) {
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    write_nosniff(headers);
-}
-
-fn write_nosniff(headers: &mut HeaderMap) {
-    const NOSNIFF: HeaderName = header::X_CONTENT_TYPE_OPTIONS;
-    headers.insert(NOSNIFF, HeaderValue::from_static("nosniff"));
-}
-
 // === Ranges ===
 
 fn content_range(range: &Range<u64>, length: u64) -> HeaderValue {
@@ -341,11 +243,9 @@ fn content_range(range: &Range<u64>, length: u64) -> HeaderValue {
     HeaderValue::try_from(value).unwrap_or(HeaderValue::from_static("bytes */*"))
 }
 
-/// A multipart/byteranges body (RFC 9110 section 14.6). The boundary is the document's validator: it cannot stand in
-/// the document by accident any more than a random one, and the same request gets the same bytes.
+/// A multipart/byteranges body (RFC 9110 section 14.6).
 fn multipart(document: Arc<Document>, ranges: Vec<Range<u64>>) -> Rendered {
-    let tag = document.etag.to_str().unwrap_or_default().trim_matches('"');
-    let boundary = format!("quintain-{tag}");
+    let boundary = boundary(&document);
     let content_type = document.content_type.to_str().unwrap_or("application/octet-stream");
     let mut pieces = VecDeque::with_capacity(2 * ranges.len() + 1);
     for (index, range) in ranges.into_iter().enumerate() {
@@ -361,4 +261,13 @@ fn multipart(document: Arc<Document>, ranges: Vec<Range<u64>>) -> Rendered {
     let value = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}"))
         .unwrap_or(HeaderValue::from_static("multipart/byteranges"));
     Rendered { status: StatusCode::PARTIAL_CONTENT, kind: Kind::Multipart(document, value), body: Body::many(pieces) }
+}
+
+/// The boundary is the document's validator: it cannot stand in the document by accident any more than a random one, and
+/// the same request gets the same bytes.
+fn boundary(document: &Document) -> String {
+    let validator = document.etag.as_ref().or(document.last_modified.as_ref());
+    let letters = validator.map(HeaderValue::as_bytes).unwrap_or_default();
+    let letters = letters.iter().filter(|letter| letter.is_ascii_alphanumeric() || **letter == b'-');
+    format!("quintain-{}", letters.map(|letter| char::from(*letter)).collect::<String>())
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use super::access_log;
 use super::admission::Admission;
 use super::deadlines::{Phase, TICK, Watch};
+use super::head::Heads;
 use super::metrics::Counters;
 use super::refusal::Refusals;
 use super::transfer::Transfer;
@@ -20,7 +21,7 @@ pub struct Worker {
     pub admission: Admission,
     pub watch: Watch,
     pub limits: ConnectionPlan,
-    pub head: HeadPlan,
+    pub heads: Heads,
     pub refusals: Refusals,
     pub log: Option<access_log::Handle>,
     pub transfer: Transfer,
@@ -45,7 +46,7 @@ impl Worker {
             admission,
             watch: Watch::default(),
             limits,
-            head,
+            heads: Heads::new(head),
             refusals,
             log,
             transfer,

@@ -7,7 +7,7 @@ use super::Request;
 /// What a representation can be compared by.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Validators<'a> {
-    /// Strong, with its quotes.
+    /// As it is sent: strong or weak, with its quotes.
     pub etag: Option<&'a [u8]>,
     /// As it is sent. Dates are compared as they are on the wire, in whole seconds: a file's nanoseconds must not make
     /// the server's own Last-Modified look old when a client sends it back.
@@ -47,7 +47,10 @@ pub(super) fn evaluate(request: &Request<'_>, validators: Validators<'_>) -> Ver
 /// tag or for the very date, not for a later one.
 pub(super) fn range_applies(if_range: Option<&[u8]>, validators: Validators<'_>) -> bool {
     let Some(value) = if_range else { return true };
-    if value.starts_with(b"\"") || value.starts_with(b"W/") {
+    if value.starts_with(b"W/") {
+        return false;
+    }
+    if value.starts_with(b"\"") {
         return validators.etag == Some(value);
     }
     match (validators.last_modified.and_then(parse_date), parse_date(value)) {
@@ -74,14 +77,28 @@ enum Comparison {
 /// Whether an `If-Match` or `If-None-Match` value names the representation: `*`, or a list with its tag in it.
 /// A list counts up to its first syntax error.
 fn names(list: &[u8], etag: Option<&[u8]>, comparison: Comparison) -> bool {
-    list.trim_ascii() == b"*"
-        || tags(list).any(|tag| Some(tag.opaque) == etag && (comparison == Comparison::Weak || !tag.weak))
+    list.trim_ascii() == b"*" || etag.map(Tag::of).is_some_and(|own| tags(list).any(|tag| own.equals(&tag, comparison)))
 }
 
 struct Tag<'a> {
     weak: bool,
-    /// With its quotes, as [`Validators::etag`] has them.
+    /// With its quotes.
     opaque: &'a [u8],
+}
+
+impl<'a> Tag<'a> {
+    /// A whole tag.
+    fn of(text: &'a [u8]) -> Self {
+        match text.strip_prefix(b"W/") {
+            Some(opaque) => Tag { weak: true, opaque },
+            None => Tag { weak: false, opaque: text },
+        }
+    }
+
+    /// RFC 9110, section 8.8.3.2: a strong comparison fails if either is weak.
+    fn equals(&self, other: &Tag<'_>, comparison: Comparison) -> bool {
+        self.opaque == other.opaque && (comparison == Comparison::Weak || !(self.weak || other.weak))
+    }
 }
 
 fn tags(list: &[u8]) -> impl Iterator<Item = Tag<'_>> {
@@ -213,6 +230,39 @@ mod tests {
         assert_eq!(verdict(&[("If-Unmodified-Since", EARLIER)], undated), Verdict::Proceed);
         assert_eq!(verdict(&[("If-None-Match", "\"now\"")], undated), Verdict::NotModified);
         assert!(!range_applies(Some(EXACT.as_bytes()), undated));
+    }
+
+    /// As Tomcat's: good for 304, for nothing that writes or pieces together.
+    #[test]
+    fn a_weak_tag_of_ones_own_is_compared_weakly_or_not_at_all() {
+        let weak = Validators { etag: Some(b"W/\"now\""), ..CURRENT };
+        let table = [
+            ("If-None-Match", "W/\"now\"", Verdict::NotModified),
+            ("If-None-Match", "\"now\"", Verdict::NotModified),
+            ("If-None-Match", "W/\"old\"", Verdict::Proceed),
+            ("If-Match", "W/\"now\"", Verdict::Failed),
+            ("If-Match", "\"now\"", Verdict::Failed),
+            ("If-Match", "*", Verdict::Proceed),
+        ];
+        for (name, value, expected) in table {
+            assert_eq!(verdict(&[(name, value)], weak), expected, "{name}: {value}");
+        }
+        for value in ["W/\"now\"", "\"now\""] {
+            assert!(!range_applies(Some(value.as_bytes()), weak), "{value}");
+        }
+        assert!(range_applies(Some(EXACT.as_bytes()), weak));
+    }
+
+    /// As with Jetty and Netty.
+    #[test]
+    fn without_a_tag_only_dates_decide() {
+        let untagged = Validators { etag: None, ..CURRENT };
+        assert_eq!(verdict(&[("If-None-Match", "\"now\"")], untagged), Verdict::Proceed);
+        assert_eq!(verdict(&[("If-None-Match", "*")], untagged), Verdict::NotModified);
+        assert_eq!(verdict(&[("If-Match", "\"now\"")], untagged), Verdict::Failed);
+        assert_eq!(verdict(&[("If-Modified-Since", EXACT)], untagged), Verdict::NotModified);
+        assert!(!range_applies(Some(b"\"now\""), untagged));
+        assert!(range_applies(Some(EXACT.as_bytes()), untagged));
     }
 
     #[test]

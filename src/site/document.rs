@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use super::conditions::Validators;
 use super::root::{OpenError, lend_addresses};
 use super::variants::Coding;
+use crate::config::plan::{EtagForm, LabelsPlan};
 
 /// One representation of a resource, as it is sent.
 #[derive(Debug)]
@@ -24,8 +25,9 @@ pub struct Document {
     pub content: Content,
     /// How many there are.
     pub length: u64,
-    /// A strong validator: it changes with the file, and differs between the codings of one document.
-    pub etag: HeaderValue,
+    /// In the form that [`LabelsPlan`] asks for. It changes with the file, and differs between the codings of one
+    /// document.
+    pub etag: Option<HeaderValue>,
     /// Left out where HTTP has no date for it.
     pub last_modified: Option<HeaderValue>,
     /// The type of the document, not of its coding.
@@ -69,7 +71,7 @@ impl OpenFile {
 impl Document {
     pub(super) fn validators(&self) -> Validators<'_> {
         Validators {
-            etag: Some(self.etag.as_bytes()),
+            etag: self.etag.as_ref().map(HeaderValue::as_bytes),
             last_modified: self.last_modified.as_ref().map(HeaderValue::as_bytes),
         }
     }
@@ -110,8 +112,26 @@ impl Stamp {
         Ok(Stamp::from(&rustix::fs::fstat(file)?))
     }
 
+    fn etag(&self, form: EtagForm, coding: Option<Coding>) -> Option<HeaderValue> {
+        let Moment { seconds, nanoseconds } = self.modified;
+        let tag = match form {
+            EtagForm::Digest => self.digest(coding),
+            // A coding is a file of its own, with a length and time of its own: so nginx and Tomcat have it.
+            EtagForm::SecondsAndLength => {
+                let sign = if seconds < 0 { "-" } else { "" };
+                format!("\"{sign}{:x}-{:x}\"", seconds.unsigned_abs(), self.length)
+            }
+            EtagForm::WeakLengthAndMilliseconds => {
+                let milliseconds = seconds.saturating_mul(1000).saturating_add_unsigned(nanoseconds / 1_000_000);
+                format!("W/\"{}-{milliseconds}\"", self.length)
+            }
+            EtagForm::None => return None,
+        };
+        Some(HeaderValue::try_from(tag).expect("digits are visible ASCII"))
+    }
+
     /// Sixteen digits are 64 bits: among n states of one document two share a tag with a chance near n²/2⁶⁵.
-    fn etag(&self, coding: Option<Coding>) -> HeaderValue {
+    fn digest(&self, coding: Option<Coding>) -> String {
         let mut hash = Sha256::new();
         hash.update(self.device.to_le_bytes());
         hash.update(self.inode.to_le_bytes());
@@ -122,7 +142,7 @@ impl Stamp {
         }
         hash.update(coding.map_or("", Coding::token));
         let digits: String = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        HeaderValue::try_from(format!("\"{digits}\"")).expect("hexadecimal digits are visible ASCII")
+        format!("\"{digits}\"")
     }
 
     /// Whether the file had been at rest for so long that another write must have given it another stamp. Clocks of
@@ -147,6 +167,14 @@ pub(super) struct Representation {
     settled: bool,
 }
 
+/// How files are made into documents.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loading {
+    /// Larger files are kept open instead of read.
+    pub memory_max: u64,
+    pub labels: LabelsPlan,
+}
+
 impl Representation {
     /// Loads an opened file. `name` is that of the document, also for a coding of it.
     pub fn load(
@@ -155,16 +183,17 @@ impl Representation {
         name: &[u8],
         coding: Option<Coding>,
         varies: bool,
-        memory_max: u64,
+        loading: Loading,
     ) -> Result<Self, OpenError> {
+        let Loading { memory_max, labels: LabelsPlan { etag, charset } } = loading;
         let (content, stamp) = load_content(file, stamp, memory_max)?;
         let wall = SystemTime::now();
         let document = Document {
             content,
             length: stamp.length,
-            etag: stamp.etag(coding),
+            etag: stamp.etag(etag, coding),
             last_modified: last_modified(stamp.modified.seconds, wall),
-            content_type: content_type(name),
+            content_type: content_type(name, charset),
             content_encoding: coding.map(|coding| HeaderValue::from_static(coding.token())),
             varies,
         };
@@ -229,9 +258,9 @@ fn last_modified(modified: i64, wall: SystemTime) -> Option<HeaderValue> {
 }
 
 /// The type that goes with a name's extension.
-fn content_type(name: &[u8]) -> HeaderValue {
+fn content_type(name: &[u8], charset: bool) -> HeaderValue {
     match mime_guess::from_path(OsStr::from_bytes(name)).first_raw() {
-        Some(kind) if needs_charset(kind) => {
+        Some(kind) if charset && needs_charset(kind) => {
             HeaderValue::try_from(format!("{kind}; charset=utf-8")).expect("media types are visible ASCII")
         }
         Some(kind) => HeaderValue::from_static(kind),
@@ -307,10 +336,11 @@ mod tests {
             ("", "application/octet-stream"),
         ];
         for (name, expected) in table {
-            assert_eq!(content_type(name.as_bytes()), expected, "{name}");
+            assert_eq!(content_type(name.as_bytes(), true), expected, "{name}");
         }
-        assert_eq!(content_type(b"\xff\xfe.html"), "text/html; charset=utf-8");
-        assert_eq!(content_type(b"a.\xff"), "application/octet-stream");
+        assert_eq!(content_type(b"\xff\xfe.html", true), "text/html; charset=utf-8");
+        assert_eq!(content_type(b"a.\xff", true), "application/octet-stream");
+        assert_eq!(content_type(b"a.html", false), "text/html");
     }
 
     fn stamp() -> Stamp {
@@ -331,14 +361,37 @@ mod tests {
             Stamp { modified: older, ..stamp() },
             Stamp { changed: later, ..stamp() },
         ];
-        let mut etags: Vec<HeaderValue> = stamps.iter().map(|stamp| stamp.etag(None)).collect();
-        etags.extend(Coding::ALL.map(|coding| stamp().etag(Some(coding))));
+        let mut etags: Vec<HeaderValue> = stamps.iter().map(|stamp| digest(stamp, None)).collect();
+        etags.extend(Coding::ALL.map(|coding| digest(&stamp(), Some(coding))));
         for (place, etag) in etags.iter().enumerate() {
             let digits = etag.to_str().unwrap().strip_prefix('"').unwrap().strip_suffix('"').unwrap();
             assert!(digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()), "{etag:?}");
             assert!(!etags[..place].contains(etag), "{etag:?}");
         }
-        assert_eq!(stamp().etag(None), stamp().etag(None));
+        assert_eq!(digest(&stamp(), None), digest(&stamp(), None));
+    }
+
+    fn digest(stamp: &Stamp, coding: Option<Coding>) -> HeaderValue {
+        stamp.etag(EtagForm::Digest, coding).unwrap()
+    }
+
+    #[test]
+    fn etags_in_the_forms_of_other_servers() {
+        let at = |seconds, nanoseconds| Stamp { length: 1024, modified: Moment { seconds, nanoseconds }, ..stamp() };
+        let (nginx, tomcat) = (EtagForm::SecondsAndLength, EtagForm::WeakLengthAndMilliseconds);
+        let table = [
+            (nginx, at(0x6b0e_3d77, 999_999_999), Some("\"6b0e3d77-400\"")),
+            (nginx, at(-1, 0), Some("\"-1-400\"")),
+            (nginx, at(i64::MIN, 0), Some("\"-8000000000000000-400\"")),
+            (tomcat, at(1_796_095_351, 269_999_999), Some("W/\"1024-1796095351269\"")),
+            (tomcat, at(-2, 250_000_000), Some("W/\"1024--1750\"")),
+            (tomcat, at(i64::MIN, 0), Some("W/\"1024--9223372036854775808\"")),
+            (EtagForm::None, at(1, 0), None),
+        ];
+        for (form, stamp, expected) in table {
+            let etag = stamp.etag(form, None);
+            assert_eq!(etag.as_ref().map(HeaderValue::as_bytes), expected.map(str::as_bytes), "{stamp:?}");
+        }
     }
 
     #[test]
@@ -356,7 +409,8 @@ mod tests {
     fn load(path: &std::path::Path, memory_max: u64) -> Representation {
         let file = OwnedFd::from(File::open(path).unwrap());
         let stamp = Stamp::of(&file).unwrap();
-        Representation::load(file, stamp, b"a.html", None, false, memory_max).unwrap()
+        let labels = LabelsPlan { etag: EtagForm::Digest, charset: true };
+        Representation::load(file, stamp, b"a.html", None, false, Loading { memory_max, labels }).unwrap()
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod tests;
 
 use cache::{Cache, Known};
 use conditions::{Validators, Verdict};
+use document::Loading;
 use ranges::Selection;
 use resource::{Finder, Resource};
 use root::{OpenError, RootFolder};
@@ -153,14 +154,14 @@ impl Site {
     /// number is bounded.
     pub fn open(root: &Path, plan: &SitePlan) -> Result<Site, SiteError> {
         // The caller has turned `plan.root` into a folder that exists.
-        let SitePlan { root: _, index, hidden, listing, precompressed, cache } = plan;
+        let SitePlan { root: _, index, hidden, listing, precompressed, labels, cache } = plan;
         let finder = Finder {
             root: RootFolder::open(root)?,
             index: index.clone().into_bytes(),
             hidden: *hidden,
             listing: *listing,
             precompressed: *precompressed,
-            memory_max: cache.file_max_bytes,
+            loading: Loading { memory_max: cache.file_max_bytes, labels: *labels },
         };
         Ok(Site { finder, cache: Cache::new(cache) })
     }

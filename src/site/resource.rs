@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::document::{Document, Representation, Stamp};
+use super::document::{Document, Loading, Representation, Stamp};
 use super::listing;
 use super::root::{OpenError, Opened, RootFolder};
 use super::target::names_folder;
@@ -59,8 +59,7 @@ pub(super) struct Finder {
     pub hidden: bool,
     pub listing: bool,
     pub precompressed: bool,
-    /// Larger files are kept open instead of read.
-    pub memory_max: u64,
+    pub loading: Loading,
 }
 
 impl Finder {
@@ -127,12 +126,12 @@ impl Finder {
             for coding in Coding::ALL {
                 if let Some((file, stamp)) = self.open_neighbour(path, coding)? {
                     encoded[coding as usize] =
-                        Some(Representation::load(file, stamp, path, Some(coding), true, self.memory_max)?);
+                        Some(Representation::load(file, stamp, path, Some(coding), true, self.loading)?);
                 }
             }
         }
         let varies = encoded.iter().any(Option::is_some);
-        let plain = Representation::load(file, stamp, path, None, varies, self.memory_max)?;
+        let plain = Representation::load(file, stamp, path, None, varies, self.loading)?;
         Ok(Resource::Document(Arc::new(Representations { plain, encoded })))
     }
 

@@ -15,6 +15,7 @@ mod limits;
 mod listeners;
 mod logs;
 mod peers;
+mod profiles;
 mod scale;
 mod settings;
 mod startup;

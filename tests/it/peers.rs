@@ -19,31 +19,37 @@ const DOCUMENTS: [(&str, u32); 6] = [
     ("7.5m.html", 100),
 ];
 
-fn fixtures() -> PathBuf {
+pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
 /// Runs a program to its end; `None` if it is not there and need not be.
 #[track_caller]
-fn run(program: &str, arguments: &[&str]) -> Option<Output> {
+pub fn run(program: &str, arguments: &[&str]) -> Option<Output> {
     match Command::new(program).args(arguments).output() {
         Ok(output) => Some(output),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let required = std::env::var("QUINTAIN_REQUIRE_PEERS").is_ok_and(|value| value == "1");
-            assert!(!required, "{program} is not installed, and QUINTAIN_REQUIRE_PEERS wants it");
-            eprintln!("skipped: {program} is not installed");
+            skip(&format!("{program} is not installed"));
             None
         }
         Err(error) => panic!("{program}: {error}"),
     }
 }
 
-fn text(output: &Output) -> String {
+/// Something that others wrote is missing: a word about it, or a failure where it must not be.
+#[track_caller]
+pub fn skip(what: &str) {
+    let required = std::env::var("QUINTAIN_REQUIRE_PEERS").is_ok_and(|value| value == "1");
+    assert!(!required, "{what}, and QUINTAIN_REQUIRE_PEERS wants it");
+    eprintln!("skipped: {what}");
+}
+
+pub fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// The figure behind a label of ApacheBench's report.
-fn figure(report: &str, label: &str) -> Option<u64> {
+pub fn figure(report: &str, label: &str) -> Option<u64> {
     let line = report.lines().find_map(|line| line.strip_prefix(label))?;
     line.split_whitespace().next()?.parse().ok()
 }

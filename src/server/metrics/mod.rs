@@ -178,7 +178,7 @@ pub struct Snapshot {
     pub accept_errors: [u64; 4],
     /// Connections cut, in the order of [`Timeout`].
     pub timeouts: [u64; 4],
-    /// Answers by the way of their content, in the order of [`Way`].
+    /// Answers by the way of their content, in the order of `Way`.
     pub transfers: [u64; 4],
     /// Threads made for connections.
     pub threads_started: u64,
@@ -272,6 +272,7 @@ mod tests {
             uptime: std::time::Duration::from_millis(61_900),
             workers: 2,
             listen: vec!["127.0.0.1:8080".into(), "unix:/run/\"q\".sock".into()],
+            profile: "none",
             model: "event-loop",
             files_mode: "cached",
             transfer_path: "auto",

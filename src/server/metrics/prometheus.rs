@@ -9,7 +9,8 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The body of `/metrics`.
 pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
-    let About { version, uptime: _, workers, listen: _, model, files_mode, transfer_path, stack_bytes } = about;
+    let About { version, uptime: _, workers, listen: _, profile, model, files_mode, transfer_path, stack_bytes } =
+        about;
     let Snapshot {
         requests,
         sent_bytes,
@@ -52,7 +53,13 @@ pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
     text.labels(
         "info",
         "What this server is; the value is always 1.",
-        &[("version", version), ("model", model), ("files_mode", files_mode), ("transfer_path", transfer_path)],
+        &[
+            ("version", version),
+            ("profile", profile),
+            ("model", model),
+            ("files_mode", files_mode),
+            ("transfer_path", transfer_path),
+        ],
     );
     text.0
 }
@@ -172,7 +179,10 @@ mod tests {
             ("process_open_descriptors", gauge(74)),
             ("thread_stack_bytes", gauge(75)),
             ("workers", gauge(2)),
-            (r#"info{version="1.2.3",model="event-loop",files_mode="cached",transfer_path="auto"}"#, gauge(1)),
+            (
+                r#"info{version="1.2.3",profile="none",model="event-loop",files_mode="cached",transfer_path="auto"}"#,
+                gauge(1),
+            ),
         ];
         let expected: BTreeMap<_, _> =
             expected.into_iter().map(|(series, value)| (format!("quintain_{series}"), value)).collect();

@@ -17,6 +17,8 @@ pub struct About {
     pub workers: usize,
     /// Addresses that are listened on, with the real ports.
     pub listen: Vec<String>,
+    /// `server.profile`.
+    pub profile: &'static str,
     /// `server.model`.
     pub model: &'static str,
     /// `files.mode`.
@@ -33,6 +35,7 @@ struct Status<'a> {
     uptime_seconds: u64,
     workers: usize,
     listen: &'a [String],
+    profile: &'a str,
     model: &'a str,
     files_mode: &'a str,
     transfer_path: &'a str,
@@ -119,7 +122,7 @@ struct Process {
 
 /// The body of `/status`.
 pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
-    let About { version, uptime, workers, listen, model, files_mode, transfer_path, stack_bytes } = about;
+    let About { version, uptime, workers, listen, profile, model, files_mode, transfer_path, stack_bytes } = about;
     let Snapshot {
         requests: [informational, successful, redirection, client_error, server_error],
         sent_bytes,
@@ -140,6 +143,7 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
         uptime_seconds: uptime.as_secs(),
         workers: *workers,
         listen,
+        profile,
         model,
         files_mode,
         transfer_path,
@@ -185,6 +189,7 @@ mod tests {
             "uptime_seconds": 61,
             "workers": 2,
             "listen": ["127.0.0.1:8080", "unix:/run/\"q\".sock"],
+            "profile": "none",
             "model": "event-loop",
             "files_mode": "cached",
             "transfer_path": "auto",

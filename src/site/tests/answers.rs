@@ -189,7 +189,8 @@ fn conditions_and_ranges_come_together_in_their_order() {
     let mtime = SystemTime::UNIX_EPOCH + Duration::new(1_577_836_800, 500_000_000);
     File::options().write(true).open(trial.path("ten")).unwrap().set_modified(mtime).unwrap();
     let document = trial.document("/ten", "");
-    let (etag, date) = (document.etag.as_bytes(), document.last_modified.as_ref().unwrap().as_bytes());
+    let (etag, date) =
+        (document.etag.as_ref().unwrap().as_bytes(), document.last_modified.as_ref().unwrap().as_bytes());
     assert_eq!(date, b"Wed, 01 Jan 2020 00:00:00 GMT");
     let get = || Request::new(Method::Get, "/ten");
     let ranged = |range: &'static str| Request { range: Some(range.as_bytes()), ..get() };

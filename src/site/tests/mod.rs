@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use crate::config::plan::{CachePlan, FilesMode, Root};
+use crate::config::plan::{CachePlan, FilesMode, HeadStyle, Root};
 
 /// Contents up to this length are read into memory.
 const MEMORY_MAX: u64 = 4096;
@@ -23,6 +23,7 @@ fn plan() -> SitePlan {
         hidden: false,
         listing: false,
         precompressed: true,
+        labels: HeadStyle::Quintain.labels(),
         cache: CachePlan {
             mode: FilesMode::Cached,
             capacity_bytes: 1 << 20,

@@ -134,20 +134,25 @@ impl Client {
     /// skipped: RFC 9110 section 15.2 lets a server send them before any final one.
     pub fn head(&mut self) -> Result<Response, Broken> {
         loop {
-            let end = loop {
-                if let Some(end) = self.unread.windows(4).position(|window| window == b"\r\n\r\n") {
-                    break end;
-                }
-                if self.unread.len() > HEAD_LIMIT {
-                    return Err(Broken::Malformed("the head does not end".to_owned()));
-                }
-                self.fill()?;
-            };
-            let response = Response::from_head(&self.unread[..end]).map_err(Broken::Malformed)?;
-            self.unread.drain(..end + 4);
+            let head = self.raw_head()?;
+            let response = Response::from_head(&head[..head.len() - 4]).map_err(Broken::Malformed)?;
             if response.status >= 200 {
                 return Ok(response);
             }
+        }
+    }
+
+    /// The bytes of the next head, with the empty line that ends it.
+    pub fn raw_head(&mut self) -> Result<Vec<u8>, Broken> {
+        loop {
+            if let Some(end) = self.unread.windows(4).position(|window| window == b"\r\n\r\n") {
+                let rest = self.unread.split_off(end + 4);
+                return Ok(mem::replace(&mut self.unread, rest));
+            }
+            if self.unread.len() > HEAD_LIMIT {
+                return Err(Broken::Malformed("the head does not end".to_owned()));
+            }
+            self.fill()?;
         }
     }
 

@@ -3,6 +3,7 @@
 mod client;
 mod gate;
 mod metrics;
+mod peer;
 mod response;
 mod server;
 mod site;
@@ -10,6 +11,7 @@ mod site;
 pub use client::{Broken, Client, Endpoint, PATIENCE};
 pub use gate::{machine_to_myself, raise_descriptor_limit};
 pub use metrics::Metrics;
+pub use peer::Peer;
 pub use response::{Response, printable};
 pub use server::{Launch, Server};
 pub use site::{SECRET, Site, TEN};

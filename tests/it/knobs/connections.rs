@@ -61,6 +61,34 @@ fn server_max_connections() {
     assert_eq!(second.answer().expect("an answer").body, TEN.as_bytes());
 }
 
+#[test]
+fn server_max_connections_of_each_worker() {
+    let site = Site::small();
+    let launch = Launch::over(site.root()).set("server.max_connections", "1/worker").with_admin();
+    let server = launch.set("server.workers", "2").set("server.model", "work-stealing").start();
+    let mut inside: Vec<_> = (0..2).map(|_| server.client()).collect();
+    inside.iter_mut().for_each(|client| assert_eq!(client.get("/ten.txt").status, 200));
+    let mut outside = server.client();
+    outside.send("GET /ten.txt HTTP/1.1\r\nHost: t\r\n\r\n");
+    server.wait_for_metrics("one waiting", |m| m.sum("quintain_connections_waiting", &[]) == 1.0);
+    assert!(outside.is_quiet());
+}
+
+/// What a profile sets is in force, and what is set beside it counts more.
+#[test]
+fn server_profile() {
+    let site = Site::small();
+    let last = |launch: Launch| {
+        let server = launch.start();
+        let mut client = server.client();
+        (1..=200).find(|_| client.get("/ten.txt").says_close())
+    };
+    let tomcat = Launch::over(site.root()).set("server.profile", "tomcat");
+    assert_eq!(last(Launch::over(site.root())), None);
+    assert_eq!(last(tomcat.clone()), Some(100));
+    assert_eq!(last(tomcat.set("keep_alive.max_requests", "7")), Some(7));
+}
+
 // === [keep_alive] ===
 
 #[test]

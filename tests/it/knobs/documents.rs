@@ -112,6 +112,22 @@ fn site_cache_control() {
 
 // === [headers] ===
 
+/// profiles.rs compares each style with the server whose it is.
+#[test]
+fn headers_style() {
+    let site = Site::small();
+    for (style, names) in [
+        ("quintain", "server content-type last-modified etag accept-ranges x-content-type-options content-length date"),
+        ("nginx", "Server Date Content-Type Content-Length Last-Modified Connection Etag Accept-Ranges"),
+        ("netty", "content-type content-length last-modified date"),
+    ] {
+        let answer = with(&site, "headers.style", style).client().get("/ten.txt");
+        let sent: Vec<_> = answer.headers.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<_> = names.split(' ').collect();
+        assert_eq!(sent, names, "{style}");
+    }
+}
+
 #[test]
 fn headers_server() {
     let site = Site::small();
