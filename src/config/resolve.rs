@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn what_is_kept_in_memory() {
         let rows: &[(&[(&str, &str)], u64)] = &[
-            (&[], (1 << 20) - 1),
+            (&[], 24 * 1024 - 1),
             (&[("transfer.sendfile_min", "48k")], 48 * 1024 - 1),
             (&[("transfer.sendfile_min", "0")], 0),
             (&[("transfer.sendfile_min", "4m")], 1 << 20),

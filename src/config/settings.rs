@@ -133,7 +133,7 @@ settings! {
     }
     [transfer] Transfer {
         path: TransferPath = TransferPath::Auto;
-        sendfile_min: Size<0, { 1024 * G }> = Size(M);
+        sendfile_min: Size<0, { 1024 * G }> = Size(24 * K);
         chunk: Size<K, { 16 * M }> = Size(64 * K);
     }
     [socket] Socket {

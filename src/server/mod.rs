@@ -41,7 +41,7 @@ use self::admin::Overview;
 use self::admission::Admission;
 use self::control::Control;
 use self::listen::{Bound, ListenError};
-use self::metrics::About;
+use self::metrics::{About, Counters};
 use self::stop::Stop;
 use self::transfer::Transfer;
 use self::worker::Worker;
@@ -111,7 +111,8 @@ pub fn run(plan: ServePlan) -> Result<(), ServerError> {
         let site = Site::open(folder.path(), &site)?;
         let transfer = Transfer::new(transfer.clone(), threads.model);
         let (admission, log) = (Admission::new(share), log_handle.clone());
-        team.push(Arc::new(Worker::new(site, admission, transfer, connection.clone(), head.clone(), log)));
+        let counters = Counters::new(shape.writers);
+        team.push(Arc::new(Worker::new(site, counters, admission, transfer, connection.clone(), head.clone(), log)));
     }
     let about = About {
         version: env!("CARGO_PKG_VERSION"),

@@ -33,6 +33,7 @@ impl Worker {
     /// A worker that has not accepted anything yet.
     pub fn new(
         site: Site,
+        counters: Counters,
         admission: Admission,
         transfer: Transfer,
         limits: ConnectionPlan,
@@ -42,7 +43,7 @@ impl Worker {
         let refusals = Refusals::new(&head);
         Self {
             site,
-            counters: Counters::default(),
+            counters,
             admission,
             watch: Watch::default(),
             limits,

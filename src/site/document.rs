@@ -260,11 +260,20 @@ fn last_modified(modified: i64, wall: SystemTime) -> Option<HeaderValue> {
 /// The type that goes with a name's extension.
 fn content_type(name: &[u8], charset: bool) -> HeaderValue {
     match mime_guess::from_path(OsStr::from_bytes(name)).first_raw() {
-        Some(kind) if charset && needs_charset(kind) => {
-            HeaderValue::try_from(format!("{kind}; charset=utf-8")).expect("media types are visible ASCII")
-        }
+        Some(kind) if charset && needs_charset(kind) => with_charset(kind),
         Some(kind) => HeaderValue::from_static(kind),
         None => HeaderValue::from_static("application/octet-stream"),
+    }
+}
+
+/// The usual types are static text: such a value is copied into each answer without counting references.
+fn with_charset(kind: &'static str) -> HeaderValue {
+    match kind {
+        "text/html" => HeaderValue::from_static("text/html; charset=utf-8"),
+        "text/css" => HeaderValue::from_static("text/css; charset=utf-8"),
+        "text/javascript" => HeaderValue::from_static("text/javascript; charset=utf-8"),
+        "text/plain" => HeaderValue::from_static("text/plain; charset=utf-8"),
+        _ => HeaderValue::try_from(format!("{kind}; charset=utf-8")).expect("media types are visible ASCII"),
     }
 }
 

@@ -13,6 +13,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use super::metrics::Writers;
 use super::stop::Stop;
 use super::worker::Worker;
 use crate::config::plan::{Affinity, Model, ThreadsPlan};
@@ -32,19 +33,32 @@ pub struct Shape {
     pub most_connections: usize,
     /// Threads at the most.
     pub threads: usize,
+    /// Who adds to a worker's counters.
+    pub writers: Writers,
 }
 
 /// What the plan means for the model that it names.
 pub fn shape(plan: &ThreadsPlan) -> Shape {
     let count = plan.workers.get();
+    let each_alone = |listeners, threads| Shape {
+        workers: count,
+        listeners,
+        most_connections: usize::MAX,
+        threads,
+        writers: Writers::One,
+    };
+    let together = |most_connections, threads| Shape {
+        workers: 1,
+        listeners: 1,
+        most_connections,
+        threads,
+        writers: Writers::Many,
+    };
     match plan.model {
-        Model::EventLoop => Shape { workers: count, listeners: count, most_connections: usize::MAX, threads: count },
-        Model::BossWorker => Shape { workers: count, listeners: 1, most_connections: usize::MAX, threads: count + 1 },
-        Model::WorkStealing => Shape { workers: 1, listeners: 1, most_connections: usize::MAX, threads: count },
-        Model::ThreadPerConnection => {
-            let most = plan.max_threads.get();
-            Shape { workers: 1, listeners: 1, most_connections: most, threads: most + 1 }
-        }
+        Model::EventLoop => each_alone(count, count),
+        Model::BossWorker => each_alone(1, count + 1),
+        Model::WorkStealing => together(usize::MAX, count),
+        Model::ThreadPerConnection => together(plan.max_threads.get(), plan.max_threads.get() + 1),
     }
 }
 
