@@ -18,7 +18,7 @@ const USES: &[(&str, &[&str])] = &[
     ("telemetry", &["config"]),
     ("config", &[]),
     ("fixtures", &["config"]),
-    ("process", &["config"]),
+    ("process", &[]),
 ];
 
 /// Where unsafe code may stand.
