@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use super::access_log::Pending;
 use super::admission::Permit;
 use super::deadlines::{self, Cut, Phase};
+use super::link::Link;
 use super::refusal::Refusal;
 use super::service::Service;
 use super::transport::Transport;
@@ -48,7 +49,7 @@ enum State {
     /// hyper has it. Boxed, so that a parked connection is small.
     Serving(Box<Http>),
     /// Idle: only the socket and its registration are kept.
-    Parked(Box<Transport>),
+    Parked(Box<Link>),
     /// Writing the answer to a head that was not accepted.
     Refusing {
         transport: Box<Transport>,
@@ -125,13 +126,13 @@ impl Future for Connection {
                         Err(http) => return this.wait(State::Serving(http)),
                     },
                 },
-                State::Parked(mut transport) => match transport.poll_readable(cx) {
+                State::Parked(mut link) => match link.poll_readable(cx) {
                     Poll::Ready(Ok(())) => {
                         this.worker.counters.woken();
-                        State::Serving(serve(*transport, &this.worker, &this.wire))
+                        State::Serving(serve(Transport::from_idle(*link), &this.worker, &this.wire))
                     }
                     Poll::Ready(Err(_)) => State::Closed,
-                    Poll::Pending => return this.wait(State::Parked(transport)),
+                    Poll::Pending => return this.wait(State::Parked(link)),
                 },
                 State::Refusing { mut transport, mut answer } => match poll_refuse(&mut transport, &mut answer, cx) {
                     Poll::Ready(Ok(())) => this.linger(transport),
@@ -221,7 +222,7 @@ impl Connection {
             return Ok(State::Serving(serve(transport, &self.worker, &self.wire)));
         }
         self.worker.counters.parked();
-        Ok(State::Parked(Box::new(transport)))
+        Ok(State::Parked(Box::new(transport.into_idle())))
     }
 }
 

@@ -36,12 +36,14 @@ impl Incoming {
         !self.drained && !self.ended
     }
 
-    /// Ready when a read would not block.
-    pub fn poll_ready(&self, link: &mut Link, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.drained {
-            ready!(ready!(link.poll_registered(cx))?.poll_read_ready(cx))?.retain_ready();
-        }
-        Poll::Ready(Ok(()))
+    /// Nothing is there to be read: neither here nor, as far as is known, in the kernel.
+    pub fn is_drained(&self) -> bool {
+        self.drained && self.replay.is_empty()
+    }
+
+    /// The next read goes by what epoll says.
+    pub fn expect_readiness(&mut self) {
+        self.drained = true;
     }
 
     /// Reads from the socket; `Ok(0)` is the end of input.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use tokio::io::unix::AsyncFd;
 
@@ -76,6 +76,12 @@ impl Link {
             // A blocking socket never says that it would block.
             _ => Poll::Ready(Err(io::ErrorKind::WouldBlock.into())),
         }
+    }
+
+    /// Ready when a read would not block.
+    pub fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(ready!(self.poll_registered(cx))?.poll_read_ready(cx))?.retain_ready();
+        Poll::Ready(Ok(()))
     }
 
     #[cold]

@@ -41,6 +41,18 @@ impl Transport {
         Self::over(Link::blocking(wire, worker))
     }
 
+    /// What has to be kept of an idle connection: no more than its registrations.
+    pub fn into_idle(self) -> Link {
+        self.link
+    }
+
+    /// Wakes an idle connection, whose socket is ready to be read.
+    pub fn from_idle(link: Link) -> Self {
+        let mut transport = Self::over(link);
+        transport.incoming.expect_readiness();
+        transport
+    }
+
     fn over(link: Link) -> Self {
         let incoming = Incoming::new(link.worker.limits.target_bytes);
         Self { link, incoming, outgoing: Outgoing::default(), refusing: false }
@@ -53,7 +65,7 @@ impl Transport {
 
     /// Nothing is owed in either direction: the last answer is out, and no byte of a next request has come.
     pub fn is_idle(&self) -> bool {
-        self.link.phase() == Phase::Idle && self.incoming.replay.is_empty()
+        self.link.phase() == Phase::Idle && self.incoming.is_drained()
     }
 
     /// Whether hyper found the head unacceptable and tried to answer by itself: its answer was swallowed, and the
@@ -75,11 +87,6 @@ impl Transport {
     /// The kernel may hold bytes that nobody has read.
     pub fn may_hold_input(&self) -> bool {
         self.incoming.may_hold_more()
-    }
-
-    /// Ready when a read would not block.
-    pub fn poll_readable(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.incoming.poll_ready(&mut self.link, cx)
     }
 
     /// Reads and throws away; `Ok(0)` is the end of input.
