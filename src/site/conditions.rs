@@ -6,7 +6,7 @@ use super::Request;
 
 /// What a representation can be compared by.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Validators<'a> {
+pub struct Validators<'a> {
     /// As it is sent: strong or weak, with its quotes.
     pub etag: Option<&'a [u8]>,
     /// As it is sent. Dates are compared as they are on the wire, in whole seconds: a file's nanoseconds must not make
@@ -16,7 +16,7 @@ pub(super) struct Validators<'a> {
 
 /// What the preconditions of a GET or HEAD lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub enum Verdict {
     /// Answer as if there had been no condition.
     Proceed,
     /// 304
@@ -26,7 +26,7 @@ pub(super) enum Verdict {
 }
 
 /// Evaluates the four conditions that can end a request; `If-Range` is [`range_applies`].
-pub(super) fn evaluate(request: &Request<'_>, validators: Validators<'_>) -> Verdict {
+pub fn evaluate(request: &Request<'_>, validators: Validators<'_>) -> Verdict {
     let passes = match (&request.if_match, request.if_unmodified_since) {
         (Some(list), _) => names(list, validators.etag, Comparison::Strong),
         (None, Some(date)) => modified_after(validators, date) != Some(true),
@@ -45,7 +45,7 @@ pub(super) fn evaluate(request: &Request<'_>, validators: Validators<'_>) -> Ver
 
 /// Whether a Range line beside this If-Range line is to be honoured: RFC 9110, section 13.1.5, asks for the same strong
 /// tag or for the very date, not for a later one.
-pub(super) fn range_applies(if_range: Option<&[u8]>, validators: Validators<'_>) -> bool {
+pub fn range_applies(if_range: Option<&[u8]>, validators: Validators<'_>) -> bool {
     let Some(value) = if_range else { return true };
     if value.starts_with(b"W/") {
         return false;

@@ -7,7 +7,7 @@
 //! - `document`: the facts of one opened file,
 //! - `variants`: its precompressed neighbours, and which one the client gets,
 //! - `listing`: or the page of a folder;
-//! - `conditions`: RFC 9110, section 13;
+//! - [`conditions`]: RFC 9110, section 13;
 //! - [`ranges`]: RFC 9110, section 14.
 
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 
 mod cache;
-mod conditions;
+pub mod conditions;
 mod document;
 mod listing;
 pub mod ranges;

@@ -174,7 +174,8 @@ fn document(name: &str) -> Option<String> {
 #[test]
 fn the_architecture_names_what_exists() {
     let Some(text) = document("ARCHITECTURE.md") else { return };
-    let path = Regex::new(r"\b(?:src|tests|fixtures|fuzz|bench)/[A-Za-z0-9_./-]*[A-Za-z0-9_]").expect("a pattern");
+    let path =
+        Regex::new(r"\b(?:src|tests|fixtures|fuzz|bench|benches)/[A-Za-z0-9_./-]*[A-Za-z0-9_]").expect("a pattern");
     let named: Vec<PathBuf> = path.find_iter(&text).map(|found| PathBuf::from(found.as_str())).collect();
     assert!(!named.is_empty(), "ARCHITECTURE.md names no path");
     let missing = named.iter().filter(|path| !package().join(path).exists());

@@ -8,14 +8,26 @@ use crate::site::Document;
 
 /// The header lines that an answer has of its own.
 pub enum Kind {
+    /// A document, whole or the range of it that this Content-Range names.
     Document(Arc<Document>, Option<HeaderValue>),
+    /// Several ranges of a document; the type has their boundary.
     Multipart(Arc<Document>, HeaderValue),
+    /// That the client has the document already.
     NotModified(Arc<Document>),
-    Allow { with_type: bool },
+    /// The methods there are.
+    Allow {
+        /// Whether there is a body, which has a type.
+        with_type: bool,
+    },
+    /// Where the folder is.
     Moved(HeaderValue),
+    /// How long the document is, as Content-Range.
     Unsatisfiable(HeaderValue),
+    /// A shortage that will pass.
     RetryLater,
+    /// A page of the server's own.
     Html,
+    /// A line of text.
     Text,
 }
 

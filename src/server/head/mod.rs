@@ -38,12 +38,15 @@ pub struct Heads {
 
 /// What a head depends on.
 pub struct Facts<'a> {
+    /// The status that the head belongs to: a style's lines depend on it.
     pub status: StatusCode,
+    /// The lines of the answer's own.
     pub kind: &'a Kind,
     /// Of the body that a GET would get; `None` where there is no Content-Length (RFC 9110 section 8.6).
     pub length: Option<u64>,
     /// hyper writes the length of a body that it is given; in a HEAD answer it must stand explicitly.
     pub is_head: bool,
+    /// What is said about the connection.
     pub says: Says,
     /// The worker's clock.
     pub tick: u32,

@@ -127,8 +127,9 @@ const NETTY: Style = Style {
 pub enum Says {
     /// Nothing: it goes on, or hyper says what there is to say.
     Nothing,
+    /// That it ends.
     Close,
-    /// To a client of this version.
+    /// That it goes on, to a client of this version.
     KeepAlive(Version),
 }
 
