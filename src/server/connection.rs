@@ -27,8 +27,9 @@ use crate::config::plan::ConnectionPlan;
 const LINGER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Connections of one worker from which on an idle one gives its buffers back at once. Below, rebuilding hyper's state
-/// for each request costs more (6 % at 50 connections) than the cache misses of 16 KiB of buffers each.
-const PARK_AT_ONCE: usize = 500;
+/// for each request would cost more than the buffers do; what those connections hold until they have been idle for a
+/// second (12 KiB each) stays with the allocator, so the bound is also one on memory.
+const PARK_AT_ONCE: usize = 256;
 
 /// hyper's builder takes no smaller limit for its read buffer.
 const HYPER_BUFFER_MIN: usize = 8192;
