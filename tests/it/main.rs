@@ -8,6 +8,7 @@ mod connections;
 mod counters;
 mod drain;
 mod files;
+mod found;
 mod harness;
 mod knobs;
 mod large_files;

@@ -1,0 +1,90 @@
+//! Limits in time: who is slow but alive is served, who is silent is not.
+
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{LARGE, in_every_model, in_model};
+use crate::harness::{Client, Site, TEN};
+
+/// What a slow reader takes at a time, sixteen times a second: a megabyte each second.
+const SIP: usize = 64 << 10;
+const PAUSE: Duration = Duration::from_millis(62);
+
+/// How often it does, before it takes the rest at once: four times as long as the limit.
+const SIPS: usize = 64;
+
+/// The kernel says that there is room again when a third of its send buffer is free. A client at a megabyte a second
+/// needs longer for that than a short `write_stall`, and was cut off although it had never stopped reading.
+#[test]
+fn a_slow_reader_that_never_stops_gets_it_all() {
+    const LENGTH: usize = 20 << 20;
+    let site = Site::empty();
+    site.write("document.bin", vec![b'x'; LENGTH]);
+    let read_slowly = |model: &str, path: &str, send_buffer: &str| {
+        let launch = in_model(&site, model).set("transfer.path", path).set("socket.send_buffer", send_buffer);
+        let server = launch.set("timeouts.write_stall", "1s").set("files.cache_file_max", "32m").start();
+        let mut client = Client::connect_with_fixed_buffer(server.endpoint());
+        client.send("GET /document.bin HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+        client.head().expect("a head");
+        for sip in 0..SIPS {
+            let taken = client.take(SIP);
+            taken.unwrap_or_else(|end| panic!("{model}, {path}, {send_buffer}: after {sip} sips {end}"));
+            thread::sleep(PAUSE);
+        }
+        let (rest, end) = client.drain();
+        assert_eq!(rest as usize, LENGTH - SIPS * SIP, "{model}, {path}, {send_buffer}: {end}");
+    };
+    thread::scope(|scope| {
+        for model in ["event-loop", "thread-per-connection"] {
+            for path in ["auto", "memory", "sendfile"] {
+                for send_buffer in ["auto", "16k"] {
+                    let read_slowly = &read_slowly;
+                    scope.spawn(move || read_slowly(model, path, send_buffer));
+                }
+            }
+        }
+    });
+}
+
+/// A process that was stopped (a debugger, a frozen container, a laptop's lid) finds its deadlines passed when it goes
+/// on. The time was the server's own, and the client, which had read all that there was, was cut off for it.
+#[test]
+fn time_in_which_the_server_was_stopped_is_not_held_against_the_client() {
+    let site = Site::empty();
+    site.write("large.bin", vec![b'x'; LARGE]);
+    in_every_model(&site, |model, launch| {
+        let server = launch.set("timeouts.write_stall", "1s").start();
+        let mut client = Client::connect_with_fixed_buffer(server.endpoint());
+        client.send("GET /large.bin HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+        client.head().expect("a head");
+        // By then the buffers are full and the server waits for the client.
+        thread::sleep(Duration::from_millis(200));
+        let pid = Pid::from_raw(server.id().cast_signed()).expect("a child's id");
+        kill_process(pid, Signal::STOP).expect("the server runs");
+        let (count, end) = thread::scope(|scope| {
+            let reader = scope.spawn(|| client.drain());
+            thread::sleep(Duration::from_secs(2));
+            kill_process(pid, Signal::CONT).expect("the server is there");
+            reader.join().expect("the reader does not panic")
+        });
+        assert_eq!(count as usize, LARGE, "{model}: {end}");
+    });
+}
+
+/// The clock of a head starts with its first byte. Where that byte came along with the request before, a thread that
+/// blocks in read(2) took the wait for the rest to be an idle one: half a head could stay for `keep_alive.timeout`.
+#[test]
+fn half_a_head_behind_a_whole_request_is_timed_as_a_head() {
+    let site = Site::small();
+    in_every_model(&site, |model, launch| {
+        let server = launch.set("timeouts.header", "1s").set("keep_alive.timeout", "10m").start();
+        let mut client = server.client();
+        client.send("GET /ten.txt HTTP/1.1\r\nHost: t\r\n\r\nGET /ten.txt HTTP/1.1\r\nHo");
+        assert_eq!(client.answer().expect("an answer").body, TEN.as_bytes());
+        let late = client.answer().unwrap_or_else(|end| panic!("{model}: no 408, but {end}"));
+        assert_eq!(late.status, 408, "{model}: {late:?}");
+        client.expect_end();
+    });
+}
