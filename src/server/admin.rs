@@ -13,7 +13,7 @@ use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
@@ -28,8 +28,9 @@ use crate::process::usage::Usage;
 /// Admin connections at once; further ones wait in the accept queue.
 const MOST_CONNECTIONS: usize = 32;
 
-/// An admin client that is silent for this long is dropped.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// An admin connection is over after this time, whatever its client does: those that send nothing, or read nothing, must
+/// not keep others out for longer.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// What the admin listener can see.
 #[derive(Debug)]
@@ -111,15 +112,11 @@ where
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a timer for each request is cheap enough for a few requests a minute")]
 async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, overview: Arc<Overview>) {
     let service = service_fn(async |request: Request<Incoming>| Ok::<_, Infallible>(respond(&request, &overview)));
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), service);
+    let connection = http1::Builder::new().header_read_timeout(None).serve_connection(TokioIo::new(stream), service);
     // A client that goes away is no news.
-    let _ = connection.await;
+    let _ = tokio::time::timeout(LONGEST, connection).await;
 }
 
 fn respond(request: &Request<Incoming>, overview: &Overview) -> Response<Body> {

@@ -11,6 +11,7 @@ use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 
 use super::transfer::Chunks;
+use super::wire::Wire;
 use crate::site::{Content, Document};
 
 /// The body of an answer.
@@ -21,9 +22,21 @@ pub enum Body {
     /// One run of bytes: by far the most frequent.
     One(Piece),
     /// The parts of a multipart/byteranges answer and what stands between them.
-    Many { pieces: VecDeque<Piece>, left: u64 },
+    Many { pieces: VecDeque<Piece>, left: u64, end: Ending },
     /// A file, read in chunks while it is sent.
-    Stream { chunks: Chunks, left: u64 },
+    Stream { chunks: Chunks, left: u64, end: Ending },
+}
+
+/// Whom to tell that the last frame of a body is on its way.
+#[derive(Debug, Default)]
+pub struct Ending(Option<Arc<Wire>>);
+
+impl Ending {
+    fn note(&self, left: u64) {
+        if let (Self(Some(wire)), 0) = (self, left) {
+            wire.set_several_frames(false);
+        }
+    }
 }
 
 /// One run of bytes, in memory or in an open file.
@@ -49,17 +62,23 @@ impl Body {
     /// A body of several pieces.
     pub fn many(pieces: VecDeque<Piece>) -> Self {
         let left = pieces.iter().map(Piece::length).sum();
-        Self::Many { pieces, left }
+        Self::Many { pieces, left, end: Ending::default() }
     }
 
     /// A body of `length` bytes that are read while they are sent.
     pub fn stream(chunks: Chunks, length: u64) -> Self {
-        Self::Stream { chunks, left: length }
+        Self::Stream { chunks, left: length, end: Ending::default() }
     }
 
-    /// Whether a flush in the middle is not the end of it.
-    pub fn has_several_frames(&self) -> bool {
-        matches!(self, Self::Many { .. } | Self::Stream { .. })
+    /// Tells the wire whether a flush is the end of this body, now and when its last frame is on its way.
+    pub fn announce(&mut self, wire: &Arc<Wire>) {
+        match self {
+            Self::Empty | Self::One(_) => wire.set_several_frames(false),
+            Self::Many { end, .. } | Self::Stream { end, .. } => {
+                wire.set_several_frames(true);
+                *end = Ending(Some(Arc::clone(wire)));
+            }
+        }
     }
 
     /// How many bytes are still to come.
@@ -85,12 +104,16 @@ impl http_body::Body for Body {
                 _ => None,
             },
             Self::Stream { left: 0, .. } => None,
-            Self::Stream { chunks, left } => {
+            Self::Stream { chunks, left, end } => {
                 let chunk = ready!(chunks.poll_next(cx))?;
                 *left -= chunk.len() as u64;
+                end.note(*left);
                 Some(Piece::Bytes(chunk))
             }
-            Self::Many { pieces, left } => pieces.pop_front().inspect(|piece| *left -= piece.length()),
+            Self::Many { pieces, left, end } => pieces.pop_front().inspect(|piece| {
+                *left -= piece.length();
+                end.note(*left);
+            }),
         };
         Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
     }

@@ -161,7 +161,7 @@ impl Connection {
         let parts = http.into_parts();
         let (transport, unused) = (Box::new(parts.io), parts.read_buf);
         if let Some(refusal) = self.refusal(&transport, result.as_ref().err(), &unused) {
-            self.refuse(transport, refusal)
+            self.refuse(transport, refusal, &unused)
         } else if result.is_ok() && (self.wire.has_unread_body() || !unused.is_empty() || transport.may_hold_input()) {
             self.linger(transport)
         } else {
@@ -183,9 +183,9 @@ impl Connection {
         self.worker.heads.refuse(refusal?)
     }
 
-    fn refuse(&self, transport: Box<Transport>, refusal: Refusal) -> State {
+    fn refuse(&self, transport: Box<Transport>, refusal: Refusal, unread: &[u8]) -> State {
         let (status, _) = refusal.status();
-        let is_head = transport.is_head_request();
+        let is_head = transport.is_head_request(unread);
         self.worker.counters.request(status);
         if self.worker.log.is_some() {
             let body_bytes = if is_head { 0 } else { refusal.body().len() as u64 };
@@ -222,6 +222,7 @@ impl Connection {
             transport.replay(parts.read_buf);
             return Ok(State::Serving(serve(transport, &self.worker, &self.wire)));
         }
+        pulse.park();
         self.worker.counters.parked();
         Ok(State::Parked(Box::new(transport.into_idle())))
     }

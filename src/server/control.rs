@@ -69,11 +69,11 @@ impl Control {
                 name = signals.next() => Some(name),
                 () = any_ended(&threads) => None,
             };
+            overview.forget_listeners();
+            stop.token.cancel();
             if let Some(name) = first {
                 tracing::info!("{name}: stopping, with {} for running answers", in_seconds(shutdown));
             }
-            overview.forget_listeners();
-            stop.token.cancel();
             tokio::select! {
                 () = drain(&team, &threads, &stop, shutdown) => {}
                 name = signals.next() => tracing::warn!("{name} again: ending at once"),
@@ -98,14 +98,15 @@ fn sweep_interval(deadlines: &DeadlinesPlan) -> u32 {
 
 /// Moves each worker's clock and sweeps its connections.
 async fn keep_time(team: Vec<Arc<Worker>>, limits: Limits, sweep_every: u32) {
-    let start = Instant::now();
     let mut interval = tokio::time::interval(TICK);
     // After a pause of the whole machine one late tick is enough.
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut swept = 0;
+    let (mut tick, mut last, mut swept) = (0_u32, Instant::now(), 0);
     loop {
         interval.tick().await;
-        let tick = u32::try_from(start.elapsed().as_millis() / TICK.as_millis()).unwrap_or(u32::MAX);
+        let passed = (last.elapsed().as_millis() / TICK.as_millis()).min(MOST_AT_ONCE);
+        last = Instant::now();
+        tick = tick.wrapping_add(passed.max(1) as u32);
         for worker in &team {
             worker.set_tick(tick);
         }
@@ -117,6 +118,10 @@ async fn keep_time(team: Vec<Arc<Worker>>, limits: Limits, sweep_every: u32) {
         }
     }
 }
+
+/// Ticks that the clock moves at once. While the process was stopped (SIGSTOP, a suspended machine) no client could be
+/// served, so none was silent for that time.
+const MOST_AT_ONCE: u128 = 3;
 
 /// Idle connections end at once, running answers may finish, and after `most` everything ends.
 async fn drain(team: &[Arc<Worker>], threads: &[JoinHandle<io::Result<()>>], stop: &Stop, most: Duration) {

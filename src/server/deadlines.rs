@@ -6,7 +6,7 @@
 //! a tokio timer per connection, which takes the timer wheel's lock and does not exist for blocking sockets.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use std::time::Duration;
 use rustix::net::Shutdown;
 use slab::Slab;
 
+use super::listen;
 use super::metrics::Timeout;
 use super::wire::Wire;
 use crate::config::plan::DeadlinesPlan;
@@ -30,6 +31,8 @@ pub enum Phase {
     Answer,
     /// Between two requests.
     Idle,
+    /// Idle, and its buffers are given back.
+    Parked,
     /// The last answer is out; what the client still sends is thrown away.
     Linger,
 }
@@ -52,18 +55,30 @@ pub struct Pulse {
     phase: AtomicU8,
     since: AtomicU32,
     cut: AtomicU8,
+    /// Bytes that the client had acknowledged when a write began to look stalled.
+    acknowledged: AtomicU64,
 }
 
 impl Pulse {
     /// A connection accepted at `tick`.
     pub fn new(tick: u32) -> Self {
-        Self { phase: AtomicU8::new(Phase::New as u8), since: AtomicU32::new(tick), cut: AtomicU8::new(Cut::Not as u8) }
+        Self {
+            phase: AtomicU8::new(Phase::New as u8),
+            since: AtomicU32::new(tick),
+            cut: AtomicU8::new(Cut::Not as u8),
+            acknowledged: AtomicU64::new(0),
+        }
     }
 
     /// Begins `phase` at `tick`.
     pub fn enter(&self, phase: Phase, tick: u32) {
         self.phase.store(phase as u8, Relaxed);
         self.since.store(tick, Relaxed);
+    }
+
+    /// Goes from idle to parked, which does not begin the wait anew.
+    pub fn park(&self) {
+        self.phase.store(Phase::Parked as u8, Relaxed);
     }
 
     /// Notes progress within the current phase.
@@ -78,6 +93,7 @@ impl Pulse {
             1 => Phase::Head,
             2 => Phase::Answer,
             3 => Phase::Idle,
+            4 => Phase::Parked,
             _ => Phase::Linger,
         }
     }
@@ -131,7 +147,7 @@ impl Limits {
         match phase {
             Phase::New | Phase::Head => self.header,
             Phase::Answer => self.write_stall,
-            Phase::Idle => self.idle,
+            Phase::Idle | Phase::Parked => self.idle,
             Phase::Linger => self.linger,
         }
     }
@@ -171,12 +187,21 @@ impl Watch {
             let pulse = &wire.pulse;
             let (phase, age) = (pulse.phase(), pulse.age(tick));
             // `>` and not `>=`: the first tick may have been nearly over when the phase began.
-            if age > limits.of(phase) && age < u32::MAX / 2 {
+            let limit = limits.of(phase);
+            if age >= u32::MAX / 2 {
+                // The connection's tick is newer than the sweep's.
+            } else if age > limit {
+                if phase == Phase::Answer && takes_bytes(wire) {
+                    pulse.beat(tick);
+                    continue;
+                }
                 if pulse.cut() == Cut::Not {
                     report(timeout_of(phase));
                 }
                 cut(wire, phase, Cut::Overdue);
-            } else if phase == Phase::Idle && age == PARK_AFTER_TICKS {
+            } else if phase == Phase::Answer && age > limit / 2 {
+                takes_bytes(wire);
+            } else if phase == Phase::Idle && age >= PARK_AFTER_TICKS {
                 waker.wake_by_ref();
             }
         }
@@ -186,7 +211,7 @@ impl Watch {
     pub fn drain(&self) {
         for (_, Watched { wire, .. }) in self.lock().iter() {
             let phase = wire.pulse.phase();
-            if matches!(phase, Phase::Idle | Phase::New) {
+            if matches!(phase, Phase::Idle | Phase::Parked | Phase::New) {
                 cut(wire, phase, Cut::Drain);
             }
         }
@@ -210,11 +235,18 @@ pub fn idle_long_enough(pulse: &Pulse, tick: u32) -> bool {
     pulse.age(tick) >= PARK_AFTER_TICKS
 }
 
+/// Whether the client has acknowledged anything since this was asked last. The kernel takes more of an answer only when a
+/// third of its buffer is free, so a slow client can be alive for long while no write succeeds.
+fn takes_bytes(wire: &Wire) -> bool {
+    let now = listen::acknowledged(&wire.socket).unwrap_or(0);
+    now > wire.pulse.acknowledged.swap(now, Relaxed)
+}
+
 fn timeout_of(phase: Phase) -> Timeout {
     match phase {
         Phase::New | Phase::Head => Timeout::Header,
         Phase::Answer => Timeout::WriteStall,
-        Phase::Idle => Timeout::Idle,
+        Phase::Idle | Phase::Parked => Timeout::Idle,
         Phase::Linger => Timeout::Linger,
     }
 }
@@ -224,7 +256,7 @@ fn timeout_of(phase: Phase) -> Timeout {
 fn cut(wire: &Wire, phase: Phase, why: Cut) {
     wire.pulse.mark(why);
     let how = match phase {
-        Phase::New | Phase::Head | Phase::Idle => Shutdown::Read,
+        Phase::New | Phase::Head | Phase::Idle | Phase::Parked => Shutdown::Read,
         Phase::Answer | Phase::Linger => Shutdown::Both,
     };
     // ENOTCONN: the client was faster.

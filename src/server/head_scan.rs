@@ -16,6 +16,7 @@ pub struct HeadScan {
     cut: Prefix,
     framing: Framing,
     ambiguous: bool,
+    is_over: bool,
 }
 
 /// Room for the method (the longest registered one has 17 letters), two spaces and the version beside the target.
@@ -26,17 +27,23 @@ impl HeadScan {
     pub fn new(target_bytes: usize) -> Self {
         Self {
             most_in_line: target_bytes + AROUND_TARGET,
-            left: None,
+            left: Some(target_bytes + AROUND_TARGET),
             too_long: false,
             method: Prefix::default(),
             cut: Prefix::default(),
             framing: Framing::default(),
             ambiguous: false,
+            is_over: false,
         }
     }
 
+    /// Whether a head has begun and not ended.
+    pub fn is_within_head(&self) -> bool {
+        !self.is_over && (self.left.is_none() || !is_blank(self.cut.bytes()))
+    }
+
     /// A head begins with the next byte.
-    pub fn begin(&mut self) {
+    fn begin(&mut self) {
         self.left = Some(self.most_in_line);
         self.method = Prefix::default();
         self.cut = Prefix::default();
@@ -60,12 +67,23 @@ impl HeadScan {
 
     /// Looks at the next bytes of the connection.
     pub fn pass(&mut self, bytes: &[u8]) {
+        if self.is_done() {
+            return;
+        }
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
             self.end_line(&bytes[start..end]);
             start = end + 1;
+            if self.is_done() {
+                return;
+            }
         }
         self.cut_line(&bytes[start..]);
+    }
+
+    /// Nothing that follows is a head: a body, or the rest of a connection that is refused.
+    fn is_done(&self) -> bool {
+        self.is_over || self.too_long
     }
 
     fn end_line(&mut self, rest: &[u8]) {
@@ -89,11 +107,16 @@ impl HeadScan {
     }
 
     fn note_field(&mut self, line: &[u8]) {
-        if is_blank(line) {
-            self.ambiguous |= self.framing.is_ambiguous();
-            self.framing = Framing::default();
-        } else {
+        if !is_blank(line) {
             self.framing.note(line);
+            return;
+        }
+        self.ambiguous |= self.framing.is_ambiguous();
+        if self.framing.announces_body() {
+            // What follows is not looked at; after a body that nobody reads the connection closes.
+            self.is_over = true;
+        } else {
+            self.begin();
         }
     }
 
@@ -131,6 +154,10 @@ impl Framing {
 
     fn is_ambiguous(&self) -> bool {
         self.transfer_encoding && self.content_length
+    }
+
+    fn announces_body(&self) -> bool {
+        self.transfer_encoding || self.content_length
     }
 }
 
@@ -180,7 +207,6 @@ mod tests {
 
     fn pieces(pieces: &[&[u8]], target_bytes: usize) -> (bool, bool, bool) {
         let mut scan = HeadScan::new(target_bytes);
-        scan.begin();
         pieces.iter().for_each(|piece| scan.pass(piece));
         (scan.line_is_too_long(), scan.is_ambiguous(), scan.is_head_request())
     }
@@ -205,6 +231,8 @@ mod tests {
         assert!(scan(&[b"HEAD /", "a".repeat(500).as_bytes(), b" HTTP/1.1\r\nA: b\r\n\r\n"].concat(), 100).2);
         assert!(!scan(b"GET /HEAD HTTP/1.1\r\nHEAD / HTTP/1.1\r\n", 100).2);
         assert!(!scan(b"HEADER / HTTP/1.1\r\n", 100).2);
+        assert!(!scan(b"HEAD / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n", 100).2, "the one that is being read");
+        assert!(scan(b"GET / HTTP/1.1\r\n\r\nHEAD / HTTP/1.1\r\n", 100).2);
     }
 
     /// A line that is refused for its length is still one of HEAD, whatever was read behind it.
@@ -223,13 +251,38 @@ mod tests {
     }
 
     #[test]
+    fn within_a_head_or_between_two() {
+        let within = |bytes: &[u8]| {
+            let mut scan = HeadScan::new(100);
+            scan.pass(bytes);
+            scan.is_within_head()
+        };
+        assert!(!within(b""));
+        assert!(!within(b"\r\n"));
+        assert!(within(b"G"));
+        assert!(within(b"GET / HTTP/1.1\r\n"));
+        assert!(!within(b"GET / HTTP/1.1\r\nA: b\r\n\r\n"));
+        assert!(within(b"GET / HTTP/1.1\r\nA: b\r\n\r\nGE"));
+        assert!(!within(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nGET / HTT"), "that is a body");
+    }
+
+    #[test]
+    fn a_body_is_no_request_line() {
+        let head = b"POST / HTTP/1.1\r\nContent-Length: 500\r\n\r\n";
+        assert!(!scan(&[head, "x".repeat(500).as_bytes()].concat(), 100).0);
+        let second = [b"GET / HTTP/1.1\r\n\r\nGET /", "x".repeat(500).as_bytes()].concat();
+        assert!(scan(&second, 100).0, "a pipelined one");
+    }
+
+    #[test]
     fn two_ways_to_frame_a_body() {
-        let table: [(&[u8], bool); 6] = [
+        let table: [(&[u8], bool); 7] = [
             (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", true),
             (b"POST / HTTP/1.1\ncontent-LENGTH:5\nA: b\nTRANSFER-encoding:x\n\n", true),
             (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Type: text/plain\r\n\r\n", false),
             (b"POST / HTTP/1.1\r\nContent-Length: 5\r\nTrailer: x\r\n\r\n", false),
             (b"GET / HTTP/1.1\r\nContent-Length: 0\r\n\r\nGET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", false),
+            (b"GET / HTTP/1.1\r\n\r\nPOST / HTTP/1.1\r\nTransfer-Encoding: x\r\nContent-Length: 5\r\n\r\n", true),
             (b"GET /Transfer-Encoding:x HTTP/1.1\r\nContent-Length: 0\r\n\r\n", false),
         ];
         for (head, expected) in table {

@@ -100,14 +100,18 @@ impl Incoming {
         if bytes.is_empty() {
             return;
         }
-        if matches!(link.phase(), Phase::New | Phase::Idle) {
-            link.wire.pulse.enter(Phase::Head, link.worker.tick());
-            self.scan.begin();
-        }
+        begin_head(link);
         self.scan.pass(bytes);
         if self.scan.is_ambiguous() {
             link.wire.mark_ambiguous();
         }
+    }
+}
+
+/// A head is on its way, unless something else already is.
+pub fn begin_head(link: &Link) {
+    if matches!(link.phase(), Phase::New | Phase::Idle | Phase::Parked) {
+        link.wire.pulse.enter(Phase::Head, link.worker.tick());
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpListener as ProbeListener};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -155,14 +155,31 @@ fn tcp_reason(address: SocketAddr, error: &io::Error) -> String {
 
 /// The name of a unix socket in the file system, which outlives the socket unless somebody removes it.
 #[derive(Debug)]
-struct SocketName(PathBuf);
+struct SocketName {
+    path: PathBuf,
+    /// Device and inode: another server may have taken the name since.
+    identity: Option<(u64, u64)>,
+}
+
+impl SocketName {
+    fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), identity: identity(path) }
+    }
+}
 
 impl Drop for SocketName {
     fn drop(&mut self) {
-        if let Err(error) = fs::remove_file(&self.0) {
-            tracing::warn!("cannot remove the unix socket {}: {error}", self.0.display());
+        if self.identity.is_none() || identity(&self.path) != self.identity {
+            return;
+        }
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!("cannot remove the unix socket {}: {error}", self.path.display());
         }
     }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 fn bind_unix(path: &Path, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
@@ -171,7 +188,7 @@ fn bind_unix(path: &Path, plan: &ListenPlan, workers: usize) -> Result<Bound, Li
     remove_stale(path).map_err(explain)?;
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None).map_err(explain)?;
     socket.bind(&SockAddr::unix(path).map_err(explain)?).map_err(explain)?;
-    let name = SocketName(path.to_owned());
+    let name = SocketName::new(path);
     if let Some(bytes) = plan.send_buffer_bytes {
         socket.set_send_buffer_size(bytes as usize).map_err(explain)?;
     }
@@ -224,6 +241,15 @@ pub fn register(listener: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 ///
 /// For a listening socket Linux reports the length of the accept queue as `tcpi_unacked` (tcp(7), `tcp_get_info`).
 pub fn waiting(socket: &OwnedFd) -> Option<u64> {
+    tcp_info(socket).map(|info| u64::from(info.tcpi_unacked))
+}
+
+/// Bytes that the client's side has acknowledged since the connection began; `None` for a unix socket.
+pub fn acknowledged(socket: &OwnedFd) -> Option<u64> {
+    tcp_info(socket).map(|info| info.tcpi_bytes_acked)
+}
+
+fn tcp_info(socket: &OwnedFd) -> Option<libc::tcp_info> {
     let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
     let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
     // SAFETY: the descriptor is borrowed for the whole call; the kernel writes at most `length` bytes, which is the
@@ -238,5 +264,5 @@ pub fn waiting(socket: &OwnedFd) -> Option<u64> {
         )
     };
     // SAFETY: all bytes were zeroed at creation, and every bit pattern is a valid `tcp_info`.
-    (result == 0).then(|| u64::from(unsafe { info.assume_init() }.tcpi_unacked))
+    (result == 0).then(|| unsafe { info.assume_init() })
 }

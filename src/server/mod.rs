@@ -96,7 +96,7 @@ pub fn run(plan: ServePlan) -> Result<(), ServerError> {
     } = plan;
     let shape = model::shape(&threads);
     let available = limits::raise();
-    let reserve = limits::reserve(shape.threads, listen.addresses.len());
+    let reserve = limits::reserve(shape.event_loops, listen.addresses.len());
     let room = limits::room_for_connections(available, reserve)?.min(shape.most_connections);
     let shares = shares(shape.workers, max_connections, room);
 
@@ -153,15 +153,18 @@ const RUST_STACK_BYTES: u64 = 2 * 1024 * 1024;
 /// How long the access log's destination may take to write its last lines.
 const LOG_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Splits `max_connections` over the workers, as exactly as whole numbers allow.
+/// Splits `max_connections` over the workers, as exactly as whole numbers allow. More than there is room for would end in
+/// accept errors, or in more threads than there may be.
 fn shares(workers: usize, max_connections: Option<NonZeroUsize>, room: usize) -> Vec<usize> {
-    let most = max_connections.map_or(room.max(workers), NonZeroUsize::get);
-    if most > room {
+    let room = room.max(workers);
+    let wanted = max_connections.map_or(room, NonZeroUsize::get);
+    if wanted > room {
         tracing::warn!(
-            "max_connections is {most}, but descriptors and threads leave room for {room}; the others will wait. \
+            "max_connections is {wanted}, but descriptors and threads leave room for {room}; the others will wait. \
              Raise the limits with `ulimit -n` or server.max_threads"
         );
     }
+    let most = wanted.min(room);
     (0..workers).map(|index| most / workers + usize::from(index < most % workers)).collect()
 }
 

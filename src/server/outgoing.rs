@@ -20,6 +20,9 @@ const TURN: usize = 2 * 1024 * 1024;
 /// `writev` by more than the copy costs (7 % of all CPU per request for documents of 1 KiB and of 10 KiB).
 const COALESCE: usize = 16 * 1024;
 
+/// Bytes that one blocking call may send.
+const BLOCKING_CALL: usize = 256 * 1024;
+
 /// The writing side of a connection.
 #[derive(Debug, Default)]
 pub struct Outgoing {
@@ -97,12 +100,18 @@ impl Outgoing {
                 coalesced(many, |bytes| self.poll_bytes(link, cx, bytes))
             }
             // SIGPIPE is ignored by the Rust runtime, so `writev` needs no flag.
-            many => self.poll_attempt(link, cx, |wire| Ok(rustix::io::writev(&wire.socket, many)?)),
+            many if link.mode == Mode::Readiness => {
+                self.poll_attempt(link, cx, |wire| Ok(rustix::io::writev(&wire.socket, many)?))
+            }
+            // The first slices as far as a blocking call may go; hyper calls again for the rest.
+            [first, ..] => self.poll_bytes(link, cx, first),
+            [] => Poll::Ready(Ok(0)),
         }
     }
 
     /// Sends one run of bytes.
     pub fn poll_bytes(&mut self, link: &mut Link, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let bytes = &bytes[..bytes.len().min(most_a_call(link))];
         self.poll_attempt(link, cx, |wire| Ok(rustix::net::send(&wire.socket, bytes, SendFlags::NOSIGNAL)?))
     }
 
@@ -141,6 +150,7 @@ impl Outgoing {
         offset: u64,
         length: usize,
     ) -> Poll<io::Result<usize>> {
+        let length = length.min(most_a_call(link));
         if link.wire.way() == Way::Sendfile {
             match ready!(self.poll_attempt(link, cx, |wire| sendfile::send(&wire.socket, file, offset, length))) {
                 Err(error) if sendfile::refused(&error) => {
@@ -151,6 +161,14 @@ impl Outgoing {
             }
         }
         self.poll_attempt(link, cx, |wire| sendfile::copy(&wire.socket, file, offset, length))
+    }
+}
+
+/// A blocking call returns only when all of it is taken, and until then nobody sees that the client makes progress.
+fn most_a_call(link: &Link) -> usize {
+    match link.mode {
+        Mode::Readiness => usize::MAX,
+        Mode::Blocking => BLOCKING_CALL,
     }
 }
 

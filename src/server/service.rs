@@ -98,8 +98,8 @@ impl Service {
         let length = may_have_length(status).then(|| body.length());
         let facts = Facts { status, kind: &kind, length, is_head, says, tick: self.worker.tick() };
         self.worker.heads.write(&facts, &mut headers);
-        let body = self.route(if is_head { Body::Empty } else { body });
-        self.wire.set_several_frames(body.has_several_frames());
+        let mut body = self.route(if is_head { Body::Empty } else { body });
+        body.announce(&self.wire);
         let mut response = Response::new(body);
         *response.status_mut() = status;
         *response.headers_mut() = headers;

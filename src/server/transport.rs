@@ -15,7 +15,7 @@ use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 
 use super::deadlines::Phase;
-use super::incoming::Incoming;
+use super::incoming::{self, Incoming};
 use super::link::Link;
 use super::outgoing::Outgoing;
 use super::wire::Wire;
@@ -79,9 +79,12 @@ impl Transport {
         self.incoming.scan.line_is_too_long()
     }
 
-    /// Whether the head that is being read asks for nothing but a head.
-    pub fn is_head_request(&self) -> bool {
-        self.incoming.scan.is_head_request()
+    /// Whether a head that was refused asks for nothing but a head. `unread` is what hyper holds of it, if anything.
+    pub fn is_head_request(&self, unread: &[u8]) -> bool {
+        match unread.iter().position(|byte| !matches!(byte, b'\r' | b'\n')) {
+            Some(start) => unread[start..].starts_with(b"HEAD "),
+            None => self.incoming.scan.is_head_request(),
+        }
     }
 
     /// The kernel may hold bytes that nobody has read.
@@ -105,7 +108,16 @@ impl Transport {
     fn begin_read(&mut self) {
         self.outgoing.begin();
         if self.link.phase() == Phase::Answer && !self.link.wire.has_unread_body() {
-            self.link.worker.end_answer(&self.link.wire);
+            self.end_answer();
+        }
+    }
+
+    /// An answer is out. If hyper already holds the beginning of the next head, its time runs from now on.
+    fn end_answer(&self) {
+        let Self { link, incoming, .. } = self;
+        link.worker.end_answer(&link.wire);
+        if incoming.scan.is_within_head() {
+            link.wire.pulse.enter(Phase::Head, link.worker.tick());
         }
     }
 }
@@ -120,7 +132,8 @@ impl Read for Transport {
         if !incoming.replay.is_empty() {
             let take = incoming.replay.len().min(cursor.remaining());
             let bytes = incoming.replay.split_to(take);
-            incoming.pass(link, &bytes);
+            // The scan has seen them before.
+            incoming::begin_head(link);
             cursor.put_slice(&bytes);
             return Poll::Ready(Ok(()));
         }
@@ -154,7 +167,7 @@ impl Write for Transport {
     ) -> Poll<io::Result<usize>> {
         let Self { link, outgoing, refusing, .. } = self.get_mut();
         // A write before the service was asked is hyper's own answer to a head that it could not parse.
-        if matches!(link.phase(), Phase::New | Phase::Head | Phase::Idle) {
+        if matches!(link.phase(), Phase::New | Phase::Head | Phase::Idle | Phase::Parked) {
             *refusing = true;
             return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
         }
@@ -166,9 +179,9 @@ impl Write for Transport {
 
     /// hyper asks for this when it has handed over all that it holds. If the answer was one frame, it is out.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let link = &self.get_mut().link;
+        let link = &self.link;
         if link.phase() == Phase::Answer && link.wire.ends_with_flush() {
-            link.worker.end_answer(&link.wire);
+            self.end_answer();
         }
         Poll::Ready(Ok(()))
     }

@@ -9,6 +9,9 @@ use super::target::escape;
 /// Entries of one page. The page says so when a folder has more.
 const MAX_ENTRIES: usize = 10_000;
 
+/// Entries of a folder that are looked at, shown or not: a worker serves nobody else meanwhile.
+const MAX_EXAMINED: usize = 20_000;
+
 /// Makes the page of a folder, given by its normalised path.
 ///
 /// It lists what a request for it would serve: regular files and folders, and links to such within the root.
@@ -21,7 +24,10 @@ pub(super) fn page(root: &RootFolder, folder: &[u8], hidden: bool) -> Result<Byt
 /// The names of the entries, folders with a slash at the end, in no order; and whether there were more than `max`.
 fn read_names(root: &RootFolder, folder: &[u8], hidden: bool, max: usize) -> Result<(Vec<Vec<u8>>, bool), OpenError> {
     let mut names = Vec::new();
-    for entry in Dir::new(root.open_folder(folder)?)? {
+    for (examined, entry) in Dir::new(root.open_folder(folder)?)?.enumerate() {
+        if examined == MAX_EXAMINED {
+            return Ok((names, true));
+        }
         let entry = entry?;
         let mut name = entry.file_name().to_bytes().to_vec();
         if matches!(name.as_slice(), b"." | b"..") || (name.starts_with(b".") && !hidden) {
@@ -60,7 +66,7 @@ fn render(folder: &[u8], names: &[Vec<u8>], is_cut: bool) -> String {
     }
     page.push_str("</ul>\n");
     if is_cut {
-        page.push_str(&format!("<p>Only {MAX_ENTRIES} entries are shown; the folder holds more.</p>\n"));
+        page.push_str("<p>Not all entries are shown; the folder holds more.</p>\n");
     }
     page.push_str("</body>\n</html>\n");
     page
@@ -177,7 +183,7 @@ mod tests {
         assert_eq!((names.len(), is_cut), (4, false));
         let (names, is_cut) = read_names(&root, b"", false, 3).unwrap();
         assert_eq!((names.len(), is_cut), (3, true));
-        assert!(render(b"", &names, true).contains("Only 10000 entries are shown"));
+        assert!(render(b"", &names, true).contains("Not all entries are shown"));
         assert!(!render(b"", &names, false).contains("entries are shown"));
     }
 }

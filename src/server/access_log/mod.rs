@@ -22,6 +22,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, SystemTime};
 
 use http::{Method, Version};
+use rustix::fs::OFlags;
 
 use crate::config::plan::{AccessFormat, AccessLog};
 pub use pending::Pending;
@@ -117,7 +118,14 @@ fn unbuffered(stream: impl AsFd) -> io::Result<File> {
 /// Lines are appended, so that a rotation by "copy and truncate" works without telling the server. Others may not read
 /// the file: it tells who asked for what.
 fn open(path: &Path) -> io::Result<File> {
-    let opened = OpenOptions::new().append(true).create(true).mode(0o640).open(path);
+    // Without O_NONBLOCK a FIFO would keep the server from starting until somebody reads it; with it the kernel says so.
+    // Writing is meant to wait: it has a thread of its own.
+    let nonblocking = OFlags::NONBLOCK.bits() as i32;
+    let opened = OpenOptions::new().append(true).create(true).mode(0o640).custom_flags(nonblocking).open(path);
+    let opened = opened.and_then(|file| {
+        rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+        Ok(file)
+    });
     opened.map_err(|error| {
         io::Error::new(error.kind(), format!("cannot open the access log {}: {error}", path.display()))
     })

@@ -2,10 +2,12 @@
 //! Stands in for Netty. Few connections are spread evenly, which SO_REUSEPORT does not promise; each new connection
 //! costs a message between two threads.
 
+use std::future::Future;
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::task::Poll;
 
 use rustix::net::SocketFlags;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -82,6 +84,12 @@ struct Desk {
 }
 
 impl Desk {
+    async fn room(&self) {
+        self.worker.admission.room().await;
+        // An error means that the worker has ended; `next` will pass it over, and the main thread ends the server.
+        let _ = self.sender.reserve().await;
+    }
+
     fn has_room(&self) -> bool {
         !self.worker.admission.is_full() && self.sender.capacity() > 0
     }
@@ -110,11 +118,14 @@ impl Crew for Rota {
         let _ = self.desks[self.turn].sender.try_send((socket, permit));
     }
 
+    /// Waits for whichever worker has room first: a connection that ends on any of them is a place.
     async fn room(&mut self) {
-        let count = self.desks.len();
-        let desk = &self.desks[(self.turn + 1) % count];
-        desk.worker.admission.room().await;
-        let _ = desk.sender.reserve().await;
+        let mut waits: Vec<_> = self.desks.iter().map(|desk| Box::pin(desk.room())).collect();
+        std::future::poll_fn(|cx| match waits.iter_mut().any(|wait| wait.as_mut().poll(cx).is_ready()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
     }
 
     fn any(&self) -> &Worker {

@@ -31,8 +31,8 @@ pub struct Shape {
     pub listeners: usize,
     /// Connections at once that the model itself allows.
     pub most_connections: usize,
-    /// Threads at the most.
-    pub threads: usize,
+    /// Threads with an epoll set of their own.
+    pub event_loops: usize,
     /// Who adds to a worker's counters.
     pub writers: Writers,
 }
@@ -40,25 +40,20 @@ pub struct Shape {
 /// What the plan means for the model that it names.
 pub fn shape(plan: &ThreadsPlan) -> Shape {
     let count = plan.workers.get();
-    let each_alone = |listeners, threads| Shape {
+    let each_alone = |listeners, event_loops| Shape {
         workers: count,
         listeners,
         most_connections: usize::MAX,
-        threads,
+        event_loops,
         writers: Writers::One,
     };
-    let together = |most_connections, threads| Shape {
-        workers: 1,
-        listeners: 1,
-        most_connections,
-        threads,
-        writers: Writers::Many,
-    };
+    let together =
+        |most_connections| Shape { workers: 1, listeners: 1, most_connections, event_loops: 1, writers: Writers::Many };
     match plan.model {
         Model::EventLoop => each_alone(count, count),
         Model::BossWorker => each_alone(1, count + 1),
-        Model::WorkStealing => together(usize::MAX, count),
-        Model::ThreadPerConnection => together(plan.max_threads.get(), plan.max_threads.get() + 1),
+        Model::WorkStealing => together(usize::MAX),
+        Model::ThreadPerConnection => together(plan.max_threads.get()),
     }
 }
 
