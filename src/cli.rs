@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::Flag;
 use crate::fixtures::Document;
 
-/// A static-file HTTP server made to be hit, and the tool that hits it.
+/// A static-file HTTP/1 server made to be hit.
 #[derive(Debug, Parser)]
 #[command(name = "quintain", version, arg_required_else_help = true)]
 pub struct Cli {
@@ -38,6 +38,7 @@ Examples:
   quintain serve --listen 127.0.0.1:8080 --listen '[::1]:8080' --listen unix:/run/quintain.sock
   quintain serve --workers 1 --set keep_alive.max_requests=100 --set socket.congestion=cubic
   quintain serve --profile tomcat --workers 2         as Tomcat is shipped: model, limits, quota and heads
+  quintain serve --set admin.listen=127.0.0.1:9100    /healthz, /metrics and /status on a port of their own
   quintain serve --config bench.toml --check          what would count, and where it comes from";
 
 /// What may be typed after `quintain serve`.
@@ -166,6 +167,7 @@ mod tests {
         let serve = command.find_subcommand_mut("serve").unwrap();
         let help = serve.render_long_help().to_string();
         assert!(help.contains("config.toml"));
+        assert!(help.contains("--set admin.listen="));
         for flag in [
             "--config",
             "--root",
@@ -179,6 +181,12 @@ mod tests {
         ] {
             assert!(help.contains(flag), "{flag}");
         }
+    }
+
+    #[test]
+    fn the_help_promises_only_what_exists() {
+        let help = Cli::command().render_long_help().to_string();
+        assert!(help.starts_with("A static-file HTTP/1 server made to be hit\n"), "{help}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Quintain: a static-file HTTP server made to be hit, and the tool that hits it.
+//! Quintain: a static-file HTTP/1 server made to be hit.
 //!
 //! # Layout
 //!

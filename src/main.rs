@@ -1,11 +1,14 @@
 //! The program `quintain`: arguments to command to exit code.
 
-use std::io::Write;
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
 use quintain::cli::{Cli, Command, FixturesArgs, ServeArgs};
+use quintain::config::plan::{Root, SitePlan};
 use quintain::config::{self, Configuration, Surroundings};
+use quintain::site::{Site, SiteError};
 use quintain::{fixtures, server, telemetry};
 
 /// Exit code for what cannot be done here and now: a taken port, a missing folder.
@@ -22,7 +25,7 @@ fn main() -> ExitCode {
 
 fn serve(args: &ServeArgs) -> ExitCode {
     match config::load(args.config.as_deref(), &args.flags(), &Surroundings::of_this_process()) {
-        Ok(configuration) if args.check => print(&configuration.listing()),
+        Ok(configuration) if args.check => check(&configuration),
         Ok(Configuration { plan, .. }) => {
             if let Err(error) = telemetry::init(plan.log.level, plan.log.format) {
                 return fail(FAILED, &error);
@@ -31,10 +34,25 @@ fn serve(args: &ServeArgs) -> ExitCode {
         }
         Err(mistakes) => {
             for mistake in &mistakes.0 {
-                eprintln!("quintain: {mistake}");
+                say(mistake);
             }
             ExitCode::from(USAGE)
         }
+    }
+}
+
+/// The listing comes first: it says where the name of a missing folder comes from.
+fn check(configuration: &Configuration) -> ExitCode {
+    let printed = print(&configuration.listing());
+    open_folder(&configuration.plan.site).map_or_else(|error| fail(FAILED, &error), |()| printed)
+}
+
+/// Opens the folder as serving would. The bundled documents need none.
+fn open_folder(plan: &SitePlan) -> Result<(), SiteError> {
+    match &plan.root {
+        Root::Folder(folder) => Site::open(folder, plan).map(drop),
+        Root::Bundled(folder) if folder.is_dir() => Site::open(folder, plan).map(drop),
+        Root::Bundled(_) => Ok(()),
     }
 }
 
@@ -50,14 +68,19 @@ fn write_fixtures(FixturesArgs { out, size, seed }: &FixturesArgs) -> ExitCode {
     }
 }
 
-fn fail(code: u8, error: &dyn std::fmt::Display) -> ExitCode {
-    eprintln!("quintain: {error}");
+fn fail(code: u8, error: &dyn Display) -> ExitCode {
+    say(error);
     ExitCode::from(code)
+}
+
+/// Says a sentence on stderr. Where stderr is full or nobody reads it, the exit code has to say enough.
+fn say(sentence: &dyn Display) {
+    let _ = writeln!(io::stderr(), "quintain: {sentence}");
 }
 
 /// Prints without `println!`'s panic when the reader has gone (`| head`).
 fn print(text: &str) -> ExitCode {
-    match std::io::stdout().write_all(text.as_bytes()) {
+    match io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

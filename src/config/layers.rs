@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use toml::Value;
 
 use super::settings::{Refused, Settings};
-use super::written::quoted;
+use super::written::{LIKE, quoted};
 
 /// One setting as one layer has it.
 pub struct Entry {
@@ -95,8 +95,9 @@ impl Merged {
                 Ok(())
             }
             Err(Refused::Unknown) => Err(unknown(&key, &origin)),
-            Err(Refused::Expected(expected)) => {
-                let says = format_args!("{key}: expected {expected}, got {}", quoted(&value));
+            Err(Refused::Expected { expected, meant }) => {
+                let way_out = meant.map_or(String::new(), |word| format!("; did you mean {word}?"));
+                let says = format_args!("{key}: expected {expected}, got {}{way_out}", quoted(&value));
                 Err(Mistake::new(&origin, says))
             }
         }
@@ -121,6 +122,9 @@ fn existing(key: &str) -> String {
     format!("{section} has {}", keys.join(", "))
 }
 
+/// How much a setting of the section that was written goes before one as like it in another.
+const SAME_SECTION: f64 = 0.05;
+
 /// The setting whose name is most like this one; a right key in a wrong section or in none counts too.
 fn nearest(key: &str) -> Option<&'static str> {
     let (section, last) = parts(key);
@@ -133,9 +137,12 @@ fn nearest(key: &str) -> Option<&'static str> {
         let joined = strsim::jaro_winkler(last, known) * 0.9;
         whole.max(keys).max(joined)
     };
-    let scored = Settings::KEYS.iter().map(|known| (likeness(known), *known));
-    let (score, known) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (score > 0.8).then_some(known)
+    let like = Settings::KEYS.iter().map(|known| (likeness(known), *known)).filter(|(likeness, _)| *likeness > LIKE);
+    let preferred = |(likeness, known): (f64, &'static str)| {
+        let bonus = if parts(known).0 == section { SAME_SECTION } else { 0.0 };
+        (likeness + bonus, known)
+    };
+    like.map(preferred).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 
 /// Section and key; without a dot all is key.
@@ -148,13 +155,12 @@ fn variable(key: &str) -> String {
     format!("QUINTAIN_{}", key.replace('.', "__").to_uppercase())
 }
 
-/// The layer of the environment: each variable that begins with `QUINTAIN_` and has a `__` in it. Without the `__` it is not
-/// about settings (`QUINTAIN_CONFIG`, or what an orchestrator adds for a service named quintain).
+/// The layer of the environment: each variable that begins with `QUINTAIN_` and means a setting.
 pub fn environment(variables: &[(OsString, OsString)]) -> Result<Vec<Entry>, Mistake> {
     let mut entries = Vec::new();
     for (name, value) in variables {
         let Some(name) = name.to_str() else { continue };
-        if !(name.starts_with("QUINTAIN_") && name.contains("__")) {
+        if !means_a_setting(name) {
             continue;
         }
         let origin = Origin::Environment(name.into());
@@ -165,6 +171,14 @@ pub fn environment(variables: &[(OsString, OsString)]) -> Result<Vec<Entry>, Mis
     }
     entries.sort_by(|a, b| a.origin.cmp(&b.origin));
     Ok(entries)
+}
+
+/// A `__` makes a variable one of settings, whether its setting exists or not. Without it, it may be `QUINTAIN_CONFIG`, or
+/// what an orchestrator adds for a service named quintain; but the very name of a setting with one `_` too few is its
+/// misspelling, which must not be ignored in silence.
+fn means_a_setting(name: &str) -> bool {
+    let is_misspelt = |key: &str| variable(key).replace("__", "_").eq_ignore_ascii_case(name);
+    name.starts_with("QUINTAIN_") && (name.contains("__") || Settings::KEYS.iter().copied().any(is_misspelt))
 }
 
 /// The setting that a variable names. Only capitals do: of two spellings of one name nobody could say which counts.
@@ -221,6 +235,9 @@ mod tests {
             ("socket.no_delay", Some("socket.nodelay")),
             ("headers.server_tokens", Some("headers.server")),
             ("log.loglevel", Some("log.level")),
+            // Two sections have it: the one that was written, and else either.
+            ("server.listn", Some("server.listen")),
+            ("admin.listn", Some("admin.listen")),
             ("log.colour", None),
             ("files.compression", None),
             ("tls.certificate", None),
@@ -238,6 +255,18 @@ mod tests {
             assert_eq!(key_of(&variable(key)), *key);
         }
         assert_eq!(variable("keep_alive.max_requests"), "QUINTAIN_KEEP_ALIVE__MAX_REQUESTS");
+    }
+
+    #[test]
+    fn a_variable_with_one_underscore_too_few_is_a_mistake_that_names_the_right_one() {
+        for key in Settings::KEYS {
+            let misspelt = variable(key).replace("__", "_");
+            let layer = environment(&[(misspelt.clone().into(), "1".into())]).unwrap();
+            let mistakes = Merged::default().apply(layer);
+            let way_out = format!("did you mean {}?", variable(key));
+            assert_eq!(mistakes.len(), 1, "{misspelt}");
+            assert!(mistakes[0].says.ends_with(&way_out), "{}", mistakes[0]);
+        }
     }
 
     #[test]

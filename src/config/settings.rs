@@ -82,12 +82,17 @@ impl Settings {
 pub enum Refused {
     /// There is no setting of that name.
     Unknown,
-    /// It takes something else; this completes "expected ...".
-    Expected(String),
+    /// It takes something else.
+    Expected {
+        /// Completes "expected ...".
+        expected: String,
+        /// The word that was probably meant.
+        meant: Option<&'static str>,
+    },
 }
 
 fn read<T: Written>(value: &Value) -> Result<T, Refused> {
-    T::read(value).ok_or_else(|| Refused::Expected(T::expected()))
+    T::read(value).ok_or_else(|| Refused::Expected { expected: T::expected(), meant: T::meant(value) })
 }
 
 /// A wait that must be able to end and must not end at once.
@@ -184,7 +189,8 @@ mod tests {
     fn a_refused_value_leaves_the_setting_as_it_was() {
         let mut settings = Settings::default();
         let refused = settings.set("server.workers", &"many".into());
-        assert_eq!(refused, Err(Refused::Expected(r#""auto" or a number from 1 to 1024"#.into())));
+        let expected = r#""auto" or a number from 1 to 1024"#.into();
+        assert_eq!(refused, Err(Refused::Expected { expected, meant: None }));
         assert_eq!(settings.set("server.wokers", &2.into()), Err(Refused::Unknown));
         assert_eq!(settings.set("server", &2.into()), Err(Refused::Unknown));
         assert_eq!(settings, Settings::default());

@@ -167,6 +167,10 @@ fn a_profile_counts_more_than_defaults_and_less_than_what_is_written() {
     let says = "--profile: server.profile: expected \"none\", \"nginx\", \"netty\", \"tomcat\", \"tomcat-bio\" or \
                 \"jetty\", got \"apache\"";
     assert_eq!(unknown.mistakes(), says);
+    for (typed, meant) in [("ngnix", "nginx"), ("Nginx", "nginx"), ("tomcatbio", "tomcat-bio")] {
+        let misspelt = Wrote { arguments: &["--profile", typed], ..nothing }.mistakes();
+        assert!(misspelt.ends_with(&format!("got \"{typed}\"; did you mean {meant}?")), "{misspelt}");
+    }
 }
 
 #[test]
@@ -181,6 +185,24 @@ fn a_profile_is_in_the_listing_with_all_that_it_sets() {
             assert_eq!(line.ends_with(&format!("  # profile {name}")), is_its, "{line}");
         }
     }
+}
+
+#[test]
+fn a_list_may_be_typed_as_config_toml_writes_it() {
+    let affinity = |wrote: Wrote<'_>| wrote.load().unwrap().plan.threads.affinity;
+    let nothing = Wrote::default();
+    for text in ["0,1", "0, 1", "[0, 1]", "[0,1]"] {
+        let argument = format!("server.affinity={text}");
+        let typed = Wrote { arguments: &["--set", &argument], ..nothing };
+        assert_eq!(affinity(typed), plan::Affinity::Cpus(vec![0, 1]), "{text}");
+        let exported = Wrote { environment: &[("QUINTAIN_SERVER__AFFINITY", text)], ..nothing };
+        assert_eq!(affinity(exported), plan::Affinity::Cpus(vec![0, 1]), "{text}");
+    }
+    let listen = Wrote { arguments: &["--set", "server.listen=[\"[::1]:80\", \"8080\"]"], ..nothing };
+    let addresses = listen.load().unwrap().plan.listen.addresses;
+    assert_eq!(addresses.iter().map(ToString::to_string).collect::<Vec<_>>(), ["[::1]:80", "0.0.0.0:8080"]);
+    let one = Wrote { arguments: &["--set", "server.listen=[::1]:80"], ..nothing };
+    assert_eq!(one.load().unwrap().plan.listen.addresses.len(), 1);
 }
 
 #[test]
@@ -263,6 +285,10 @@ fn mistakes_in_the_environment_and_in_flags() {
         (
             Wrote { environment: &[("QUINTAIN_server__workers", "2")], ..nothing },
             "environment QUINTAIN_server__workers: server__workers is not a setting; did you mean QUINTAIN_SERVER__WORKERS?",
+        ),
+        (
+            Wrote { environment: &[("QUINTAIN_SERVER_WORKERS", "2")], ..nothing },
+            "environment QUINTAIN_SERVER_WORKERS: server_workers is not a setting; did you mean QUINTAIN_SERVER__WORKERS?",
         ),
         (
             Wrote { environment: &[("QUINTAIN_SERVER__WORKERS", "many")], ..nothing },

@@ -11,7 +11,7 @@ use super::plan::{
     AccessFormat, AccessLog, Address, Affinity, FilesMode, HeadStyle, LogFormat, Model, Profile, TransferPath,
 };
 use super::units::Count;
-use super::written::{Choice, LIST_MAX, Written, digits, text};
+use super::written::{Choice, LIST_MAX, Written, digits, items, text};
 
 /// Longest path of a unix socket: `sun_path` in `unix(7)`, less the NUL at its end.
 const SOCKET_PATH_MAX: usize = 107;
@@ -202,7 +202,7 @@ impl Written for Affinity {
                 "none" => Some(Affinity::None),
                 "auto" => Some(Affinity::Auto),
                 list => {
-                    let numbers = list.split(',').map(|part| cpu(digits(part.trim())?.try_into().ok()?));
+                    let numbers = items(list).map(|item| cpu(digits(item)?.try_into().ok()?));
                     numbers.collect::<Option<_>>().map(Affinity::Cpus)
                 }
             },

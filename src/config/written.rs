@@ -10,6 +10,9 @@ use toml::Value;
 /// Longest list that a setting takes; nobody listens on more addresses or adds more header lines by hand.
 pub const LIST_MAX: usize = 64;
 
+/// From which likeness on (Jaro-Winkler, 0 to 1) a name is offered for one that does not exist.
+pub const LIKE: f64 = 0.8;
+
 /// A type that a setting may have.
 pub trait Written: Sized {
     /// What may be written; completes the sentence "expected ...".
@@ -18,6 +21,10 @@ pub trait Written: Sized {
     fn read(value: &Value) -> Option<Self>;
     /// The value in its plainest form, which [`read`](Self::read) takes back.
     fn write(&self) -> Value;
+    /// The word that was probably meant by a value that is not what was expected.
+    fn meant(_value: &Value) -> Option<&'static str> {
+        None
+    }
 }
 
 /// The text of a value. A control character is in no name, address or header that is meant, and would break log lines.
@@ -37,6 +44,20 @@ pub fn number(value: &Value) -> Option<u64> {
 /// Decimal digits and nothing else: `str::parse` would let a sign pass.
 pub fn digits(text: &str) -> Option<u64> {
     if text.bytes().all(|b| b.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
+/// The items of a list that is written as text: separated by commas, and as config.toml writes it if somebody pastes that,
+/// in brackets and quotation marks. An IPv6 address begins with a bracket too, but does not end with one.
+pub fn items(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.trim();
+    enclosed(text, '[', ']').unwrap_or(text).split(',').map(|item| {
+        let item = item.trim();
+        enclosed(item, '"', '"').or(enclosed(item, '\'', '\'')).unwrap_or(item)
+    })
+}
+
+fn enclosed(text: &str, before: char, behind: char) -> Option<&str> {
+    text.strip_prefix(before)?.strip_suffix(behind)
 }
 
 /// A value as an error quotes it: on one line.
@@ -73,7 +94,7 @@ impl<T: Written> Written for Vec<T> {
     fn read(value: &Value) -> Option<Self> {
         let items = match value {
             Value::Array(items) => items.clone(),
-            Value::String(text) => text.split(',').map(|item| item.trim().into()).collect(),
+            Value::String(text) => items(text).map(Value::from).collect(),
             _ => return None,
         };
         if items.is_empty() || items.len() > LIST_MAX {
@@ -111,6 +132,13 @@ impl<T: Choice> Written for T {
     fn write(&self) -> Value {
         let word = T::CHOICES.iter().find(|(_, choice)| choice == self);
         word.map_or("", |(word, _)| *word).into()
+    }
+
+    fn meant(value: &Value) -> Option<&'static str> {
+        let text = value.as_str()?.to_lowercase();
+        let scored = T::CHOICES.iter().map(|(word, _)| (strsim::jaro_winkler(&text, word), *word));
+        let (likeness, word) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (likeness > LIKE).then_some(word)
     }
 }
 
@@ -199,7 +227,11 @@ mod tests {
         let expected = Some(vec![Count(1), Count(2)]);
         assert_eq!(Numbers::read(&vec![1, 2].into()), expected);
         assert_eq!(Numbers::read(&"1, 2".into()), expected);
-        assert_eq!(Numbers::read(&"1,,2".into()), None);
+        assert_eq!(Numbers::read(&"[1, 2]".into()), expected);
+        assert_eq!(Numbers::read(&" [ \"1\", '2' ] ".into()), expected);
+        for wrong in ["1,,2", "[]", "[1, 2", "1, 2]", "[[1, 2]]", "[1], [2]", "\"1, 2\""] {
+            assert_eq!(Numbers::read(&wrong.into()), None, "{wrong}");
+        }
         assert_eq!(Numbers::read(&"".into()), None);
         assert_eq!(Numbers::read(&Value::Array(vec![])), None);
         assert_eq!(Numbers::read(&vec![1; LIST_MAX].into()).map(|list| list.len()), Some(LIST_MAX));

@@ -12,6 +12,8 @@ pub struct HeadScan {
     left: Option<usize>,
     too_long: bool,
     method: Prefix,
+    /// The method of the head before.
+    last_method: Prefix,
     /// The beginning of a line that a read has cut.
     cut: Prefix,
     framing: Framing,
@@ -30,6 +32,7 @@ impl HeadScan {
             left: Some(target_bytes + AROUND_TARGET),
             too_long: false,
             method: Prefix::default(),
+            last_method: Prefix::default(),
             cut: Prefix::default(),
             framing: Framing::default(),
             ambiguous: false,
@@ -45,14 +48,15 @@ impl HeadScan {
     /// A head begins with the next byte.
     fn begin(&mut self) {
         self.left = Some(self.most_in_line);
-        self.method = Prefix::default();
+        self.last_method = std::mem::take(&mut self.method);
         self.cut = Prefix::default();
         self.framing = Framing::default();
     }
 
-    /// Whether the current head asks for nothing but a head.
+    /// Whether the latest request line asks for nothing but a head.
     pub fn is_head_request(&self) -> bool {
-        self.method.bytes().starts_with(b"HEAD ")
+        let latest = if self.method.is_empty() { &self.last_method } else { &self.method };
+        latest.bytes().starts_with(b"HEAD ")
     }
 
     /// Whether a request line passed its limit before it ended.

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::harness::{Launch, Server, Site, TEN};
+use crate::harness::{Launch, Server, Site, TEN, say_skipped};
 
 /// RFC 9110 section 8.8.2.1: a server must not send a Last-Modified that is later than its Date.
 #[test]
@@ -35,7 +35,7 @@ fn a_file_from_the_year_9999_or_later_has_no_last_modified() {
     if stored == time {
         assert_eq!(answer.header("last-modified"), None, "{answer:?}");
     } else {
-        eprintln!("skipped: this file system keeps no time of the year 9999");
+        say_skipped("this file system keeps no time of the year 9999");
     }
 }
 

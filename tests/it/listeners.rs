@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{Ipv6Addr, TcpListener};
 use std::path::Path;
 
-use crate::harness::{Client, Endpoint, Launch, Site, TEN};
+use crate::harness::{Client, Endpoint, Launch, Site, TEN, say_skipped};
 
 fn over(site: &Site) -> Launch {
     Launch::bare().flag("--root", site.root().to_str().expect("UTF-8"))
@@ -23,7 +23,7 @@ fn two_addresses() {
 #[test]
 fn ipv6() {
     if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
-        eprintln!("skipped: this machine has no IPv6");
+        say_skipped("this machine has no IPv6");
         return;
     }
     let site = Site::small();

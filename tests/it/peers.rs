@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::harness::{Launch, Server, Site, TEN, machine_to_myself};
+use crate::harness::{Launch, Server, Site, TEN, machine_to_myself, say_skipped};
 
 /// The documents in `fixtures`, and how often each is asked for; the last is 7.5 MB long.
 const DOCUMENTS: [(&str, u32); 6] = [
@@ -41,7 +41,7 @@ pub fn run(program: &str, arguments: &[&str]) -> Option<Output> {
 pub fn skip(what: &str) {
     let required = std::env::var("QUINTAIN_REQUIRE_PEERS").is_ok_and(|value| value == "1");
     assert!(!required, "{what}, and QUINTAIN_REQUIRE_PEERS wants it");
-    eprintln!("skipped: {what}");
+    say_skipped(what);
 }
 
 pub fn text(output: &Output) -> String {
@@ -52,6 +52,16 @@ pub fn text(output: &Output) -> String {
 pub fn figure(report: &str, label: &str) -> Option<u64> {
     let line = report.lines().find_map(|line| line.strip_prefix(label))?;
     line.split_whitespace().next()?.parse().ok()
+}
+
+/// A test that skips passes, and of tests that pass the test harness keeps to itself what they print.
+#[test]
+fn a_skip_is_said_although_the_test_passes() {
+    let mut tests = Command::new(std::env::current_exe().expect("this program"));
+    tests.args(["--exact", "peers::wrk"]).env("PATH", "/nonexistent").env_remove("QUINTAIN_REQUIRE_PEERS");
+    let output = tests.output().expect("it runs");
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("skipped: wrk is not installed\n"), "{}", text(&output));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Ten thousand connections at once.
 
-use crate::harness::{Client, Launch, Site, TEN, machine_to_myself, raise_descriptor_limit};
+use crate::harness::{Client, Launch, Site, TEN, machine_to_myself, raise_descriptor_limit, say_skipped};
 
 const CONNECTIONS: usize = 10_000;
 
@@ -15,7 +15,7 @@ fn ten_thousand_keep_alive_connections() {
     let _alone = machine_to_myself();
     let limit = raise_descriptor_limit();
     if limit < CONNECTIONS as u64 + SPARE {
-        eprintln!("skipped: {limit} descriptors are allowed, {} are needed", CONNECTIONS as u64 + SPARE);
+        say_skipped(&format!("{limit} descriptors are allowed, {} are needed", CONNECTIONS as u64 + SPARE));
         return;
     }
     let site = Site::small();

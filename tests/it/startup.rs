@@ -1,6 +1,6 @@
 //! Starts that cannot succeed: an exit code that says whose fault it is, and one sentence with the way out.
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
@@ -74,6 +74,43 @@ fn the_root_is_missing() {
     let site = Site::empty();
     let missing = site.path("missing");
     fails_in_one_sentence(Launch::over(&missing), CANNOT, &[missing.to_str().expect("UTF-8"), "--root"]);
+}
+
+/// The listing is printed all the same: it says who named the folder.
+#[test]
+fn a_check_finds_that_the_root_is_missing() {
+    let site = Site::empty();
+    let missing = site.path("missing");
+    let serving = Launch::over(&missing).expect_failure();
+    let checking = Launch::over(&missing).command().arg("--check").output().expect("it runs");
+    assert_eq!(checking.status.code(), Some(CANNOT));
+    assert_eq!(String::from_utf8_lossy(&checking.stderr).trim_end(), serving.stderr.trim_end());
+    let listing = String::from_utf8(checking.stdout).expect("UTF-8");
+    assert!(listing.contains(missing.to_str().expect("UTF-8")) && listing.contains("admin.listen"), "{listing}");
+}
+
+/// A full disk behind the log must not turn the exit code into that of a panic.
+#[test]
+fn the_exit_code_is_the_same_when_stderr_is_full() {
+    let site = Site::small();
+    let missing = Launch::over(&site.path("missing"));
+    let mistaken = Launch::over(site.root()).set("site.indx", "a.html");
+    for (launch, code) in [(missing, CANNOT), (mistaken, MISTAKE)] {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let status = launch.command().stderr(full).status().expect("it runs");
+        assert_eq!(status.code(), Some(code));
+    }
+}
+
+/// Nor does a pipe that nobody reads.
+#[test]
+fn the_exit_code_is_the_same_when_nobody_reads_stderr() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let site = Site::small();
+    let launch = Launch::over(site.root()).set("site.indx", "a.html");
+    let status = launch.command().stderr(writer).status().expect("it runs");
+    assert_eq!(status.code(), Some(MISTAKE));
 }
 
 #[test]

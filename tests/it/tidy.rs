@@ -11,7 +11,7 @@ const FILE_LINES: usize = 450;
 
 /// The modules and what each may use besides itself. Whatever is not listed is up or sideways.
 const USES: &[(&str, &[&str])] = &[
-    ("main", &["cli", "config", "fixtures", "process", "server", "telemetry"]),
+    ("main", &["cli", "config", "fixtures", "process", "server", "site", "telemetry"]),
     ("cli", &["config", "fixtures", "process", "server", "telemetry"]),
     ("server", &["config", "fixtures", "process", "site"]),
     ("site", &["config"]),

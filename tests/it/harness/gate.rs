@@ -1,5 +1,6 @@
 //! Tests run side by side; the few that take thousands of descriptors or fill the machine take turns.
 
+use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -17,4 +18,9 @@ pub fn raise_descriptor_limit() -> u64 {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("a soft limit up to the hard limit");
     maximum.unwrap_or(u64::MAX)
+}
+
+/// Says why a test does not test anything here. Not by `eprintln!`, which is captured and shown of failing tests only.
+pub fn say_skipped(why: &str) {
+    let _ = writeln!(io::stderr(), "skipped: {why}");
 }

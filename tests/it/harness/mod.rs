@@ -9,7 +9,7 @@ mod server;
 mod site;
 
 pub use client::{Broken, Client, Endpoint, PATIENCE};
-pub use gate::{machine_to_myself, raise_descriptor_limit};
+pub use gate::{machine_to_myself, raise_descriptor_limit, say_skipped};
 pub use metrics::Metrics;
 pub use peer::Peer;
 pub use response::{Response, printable};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Client, Endpoint, Metrics, PATIENCE, Response, Site};
+use super::{Client, Endpoint, Metrics, PATIENCE, Response, Site, say_skipped};
 
 /// Log lines kept of one server.
 const LOG_LINES: usize = 10_000;
@@ -90,7 +90,7 @@ impl Launch {
         self.unprivileged = rustix::process::geteuid().is_root();
         let possible = !self.unprivileged || Command::new("setpriv").arg("--version").output().is_ok();
         if !possible {
-            eprintln!("skipped: file permissions do not apply to root, and setpriv is not installed");
+            say_skipped("file permissions do not apply to root, and setpriv is not installed");
         }
         possible.then_some(self)
     }
@@ -308,6 +308,7 @@ impl Server {
 }
 
 impl Drop for Server {
+    #[expect(clippy::disallowed_macros, reason = "captured, so that the log stands with the panic of its test")]
     fn drop(&mut self) {
         if self.ended.is_none() {
             self.signal_if_running(Signal::TERM);

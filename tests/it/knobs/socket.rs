@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open}
 use socket2::{Domain, Socket, Type};
 
 use super::with;
-use crate::harness::{Endpoint, PATIENCE, Server, Site};
+use crate::harness::{Endpoint, PATIENCE, Server, Site, say_skipped};
 
 // === [socket] ===
 
@@ -22,7 +22,7 @@ fn servers_end(server: &Server, client_port: u16) -> Option<Socket> {
         let descriptor: OwnedFd = match pidfd_getfd(&process, number, PidfdGetfdFlags::empty()) {
             Ok(descriptor) => descriptor,
             Err(rustix::io::Errno::PERM) => {
-                eprintln!("skipped: descriptors of other processes cannot be looked at here");
+                say_skipped("descriptors of other processes cannot be looked at here");
                 return None;
             }
             Err(_) => continue,
