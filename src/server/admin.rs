@@ -1,9 +1,11 @@
 //! The admin listener: /healthz, /metrics, /status. Off by default; it runs on the main thread, so that asking costs
 //! the workers nothing but a look at their counters.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,9 +30,9 @@ use crate::process::usage::Usage;
 /// Admin connections at once; further ones wait in the accept queue.
 const MOST_CONNECTIONS: usize = 32;
 
-/// An admin connection is over after this time, whatever its client does: those that send nothing, or read nothing, must
-/// not keep others out for longer.
-const LONGEST: Duration = Duration::from_secs(10);
+/// An admin connection without a new request for this long is over, whether its client sends nothing or reads nothing: it
+/// must not keep others out.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the admin listener can see.
 #[derive(Debug)]
@@ -113,10 +115,19 @@ where
 }
 
 async fn answer(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, overview: Arc<Overview>) {
-    let service = service_fn(async |request: Request<Incoming>| Ok::<_, Infallible>(respond(&request, &overview)));
+    let asked = Cell::new(false);
+    let service = service_fn(async |request: Request<Incoming>| {
+        asked.set(true);
+        Ok::<_, Infallible>(respond(&request, &overview))
+    });
     let connection = http1::Builder::new().header_read_timeout(None).serve_connection(TokioIo::new(stream), service);
+    let mut connection = pin!(connection);
     // A client that goes away is no news.
-    let _ = tokio::time::timeout(LONGEST, connection).await;
+    while tokio::time::timeout(PATIENCE, &mut connection).await.is_err() {
+        if !asked.take() {
+            break;
+        }
+    }
 }
 
 fn respond(request: &Request<Incoming>, overview: &Overview) -> Response<Body> {
