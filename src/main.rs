@@ -27,10 +27,14 @@ fn serve(args: &ServeArgs) -> ExitCode {
     match config::load(args.config.as_deref(), &args.flags(), &Surroundings::of_this_process()) {
         Ok(configuration) if args.check => check(&configuration),
         Ok(Configuration { plan, .. }) => {
-            if let Err(error) = telemetry::init(plan.log.level, plan.log.format) {
-                return fail(FAILED, &error);
-            }
-            server::run(plan).map_or_else(|error| fail(FAILED, &error), |()| ExitCode::SUCCESS)
+            let log = match telemetry::init(plan.log.level, plan.log.format) {
+                Ok(log) => log,
+                Err(error) => return fail(FAILED, &error),
+            };
+            let outcome = server::run(plan);
+            // The log's last lines come before the sentence that explains the exit code.
+            drop(log);
+            outcome.map_or_else(|error| fail(FAILED, &error), |()| ExitCode::SUCCESS)
         }
         Err(mistakes) => {
             for mistake in &mistakes.0 {

@@ -9,18 +9,28 @@ use std::io::{self, IsTerminal};
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::SetGlobalDefaultError;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::SystemTime;
 
 use crate::config::plan::LogFormat;
 
+/// Lines that may wait for a stderr that takes nothing; further ones are dropped.
+const WAITING_LINES: usize = 1024;
+
 /// Sends all events of the process from `level` upwards to stderr. It works once: a process has one such log.
-pub fn init(level: LevelFilter, format: LogFormat) -> Result<(), SetGlobalDefaultError> {
+///
+/// Lines go through a thread of their own: a pipe that nobody reads would otherwise stop whoever has something to say, and
+/// that is the main thread with its clock and its signals. Dropping the guard writes what waits, for a second at most.
+pub fn init(level: LevelFilter, format: LogFormat) -> Result<WorkerGuard, SetGlobalDefaultError> {
     let colour = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let lines = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING_LINES).thread_name("log");
+    let (out, guard) = lines.finish(io::stderr());
     match format {
-        LogFormat::Text => tracing::subscriber::set_global_default(text(level, colour, io::stderr)),
-        LogFormat::Json => tracing::subscriber::set_global_default(json(level, io::stderr)),
+        LogFormat::Text => tracing::subscriber::set_global_default(text(level, colour, out))?,
+        LogFormat::Json => tracing::subscriber::set_global_default(json(level, out))?,
     }
+    Ok(guard)
 }
 
 /// Lines for people. The target, a path of modules, tells them nothing that the message does not.

@@ -27,6 +27,8 @@ pub enum Phase {
     New,
     /// The first byte of a head has come, its end has not.
     Head,
+    /// A request is whole and its answer is being found: the server's own time, which is held against nobody.
+    Decide,
     /// A request is being answered; each byte that the client takes counts as progress.
     Answer,
     /// Between two requests.
@@ -91,9 +93,10 @@ impl Pulse {
         match self.phase.load(Relaxed) {
             0 => Phase::New,
             1 => Phase::Head,
-            2 => Phase::Answer,
-            3 => Phase::Idle,
-            4 => Phase::Parked,
+            2 => Phase::Decide,
+            3 => Phase::Answer,
+            4 => Phase::Idle,
+            5 => Phase::Parked,
             _ => Phase::Linger,
         }
     }
@@ -146,6 +149,7 @@ impl Limits {
     fn of(&self, phase: Phase) -> u32 {
         match phase {
             Phase::New | Phase::Head => self.header,
+            Phase::Decide => u32::MAX,
             Phase::Answer => self.write_stall,
             Phase::Idle | Phase::Parked => self.idle,
             Phase::Linger => self.linger,
@@ -245,7 +249,7 @@ fn takes_bytes(wire: &Wire) -> bool {
 fn timeout_of(phase: Phase) -> Timeout {
     match phase {
         Phase::New | Phase::Head => Timeout::Header,
-        Phase::Answer => Timeout::WriteStall,
+        Phase::Decide | Phase::Answer => Timeout::WriteStall,
         Phase::Idle | Phase::Parked => Timeout::Idle,
         Phase::Linger => Timeout::Linger,
     }
@@ -257,7 +261,7 @@ fn cut(wire: &Wire, phase: Phase, why: Cut) {
     wire.pulse.mark(why);
     let how = match phase {
         Phase::New | Phase::Head | Phase::Idle | Phase::Parked => Shutdown::Read,
-        Phase::Answer | Phase::Linger => Shutdown::Both,
+        Phase::Decide | Phase::Answer | Phase::Linger => Shutdown::Both,
     };
     // ENOTCONN: the client was faster.
     let _ = rustix::net::shutdown(socket(wire), how);

@@ -46,7 +46,7 @@ impl hyper::service::Service<Request<Incoming>> for Service {
     /// read buffer again, and the answer reuses the request's header map. A keep-alive GET allocates nothing.
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let (parts, incoming) = request.into_parts();
-        self.wire.pulse.enter(Phase::Answer, self.worker.tick());
+        self.wire.pulse.enter(Phase::Decide, self.worker.tick());
         let has_body = !http_body::Body::is_end_stream(&incoming);
         let rendered = if has_body && self.is_ambiguous(&parts.headers) {
             Rendered::refusal(Malformed::Length, &self.worker.heads)
@@ -60,6 +60,7 @@ impl hyper::service::Service<Request<Incoming>> for Service {
         if has_body {
             self.wire.leave_body_unread();
         }
+        self.wire.pulse.enter(Phase::Answer, self.worker.tick());
         let is_head = parts.method == Method::HEAD;
         let status = rendered.status.as_u16();
         if self.worker.log.is_some() {
