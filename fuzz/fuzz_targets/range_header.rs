@@ -20,12 +20,7 @@ fuzz_target!(|header: &[u8]| {
             }
         };
         assert!(ranges.len() <= MAX_RANGES, "{} ranges", ranges.len());
-        assert!(
-            ranges
-                .iter()
-                .all(|range| range.start < range.end && range.end <= length),
-            "{ranges:?} of {length}"
-        );
+        assert!(ranges.iter().all(|range| range.start < range.end && range.end <= length), "{ranges:?} of {length}");
         assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "{ranges:?}");
     }
 });

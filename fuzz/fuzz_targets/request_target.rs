@@ -27,9 +27,6 @@ fn assert_normal(path: &[u8]) {
     }
     let segments = path.strip_suffix(b"/").unwrap_or(path);
     for segment in segments.split(|&byte| byte == b'/') {
-        assert!(
-            !matches!(segment, b"" | b"." | b".."),
-            "the segment {segment:?} in {path:?}"
-        );
+        assert!(!matches!(segment, b"" | b"." | b".."), "the segment {segment:?} in {path:?}");
     }
 }
