@@ -27,8 +27,8 @@ use crate::config::plan::ConnectionPlan;
 const LINGER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Connections of one worker from which on an idle one gives its buffers back at once. Below, rebuilding hyper's state
-/// for each request would cost more than the buffers do; what those connections hold until they have been idle for a
-/// second (12 KiB each) stays with the allocator, so the bound is also one on memory.
+/// for each request would cost more than the buffers do. What those connections hold until they have been idle for a
+/// second stays with the allocator: with 500 it was 1.78 KiB for each of 5,000 idle connections, with 256 it is 1.25.
 const PARK_AT_ONCE: usize = 256;
 
 /// hyper's builder takes no smaller limit for its read buffer.
