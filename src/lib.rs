@@ -3,20 +3,26 @@
 //! # Layout
 //!
 //! - [`cli`]: what may be typed; no decisions.
+//! - [`commands`]: from what was typed to an exit code; the only place that prints.
 //! - [`config`]: defaults, `config.toml`, environment and flags, merged into plans in which nothing is optional.
 //! - [`site`]: what a request to a folder of files means; no sockets, no hyper, no tokio.
 //! - [`server`]: bytes on sockets, around hyper.
+//! - [`load`]: the load tool's engine: measures and prints nothing.
+//! - [`record`]: what a run leaves, as a versioned schema.
 //! - [`fixtures`]: the documents that are served, made from a seed.
 //! - [`process`]: what touches the process itself: descriptor limits, CPU sets.
 //! - [`telemetry`]: tracing set-up.
 //!
-//! A module uses only what stands below it: `cli` and `server` use `site`, `config`, `fixtures`, `process` and
-//! `telemetry`, never the other way round. `tests/it/tidy.rs` holds the code to that.
+//! A module uses only what stands below it: `commands` use `server` and `load`, `server` uses `site` and `config`, never the
+//! other way round. `tests/it/tidy.rs` holds the code to that.
 
 pub mod cli;
+pub mod commands;
 pub mod config;
 pub mod fixtures;
+pub mod load;
 pub mod process;
+pub mod record;
 pub mod server;
 pub mod site;
 pub mod telemetry;

@@ -11,8 +11,12 @@ const FILE_LINES: usize = 450;
 
 /// The modules and what each may use besides itself. Whatever is not listed is up or sideways.
 const USES: &[(&str, &[&str])] = &[
-    ("main", &["cli", "config", "fixtures", "process", "server", "site", "telemetry"]),
+    ("main", &["cli", "commands", "config", "fixtures", "process", "server", "site", "telemetry"]),
+    ("commands", &["cli", "config", "fixtures", "load", "process", "record", "report", "server", "site", "telemetry"]),
     ("cli", &["config", "fixtures", "process", "server", "telemetry"]),
+    ("load", &["process", "record"]),
+    ("report", &["record"]),
+    ("record", &[]),
     ("server", &["config", "fixtures", "process", "site"]),
     ("site", &["config"]),
     ("telemetry", &["config"]),

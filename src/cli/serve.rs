@@ -1,30 +1,10 @@
-//! What may be typed. No decisions: values are read and checked where configuration is, so that a flag, a variable and a line
-//! of config.toml mean the same.
+//! What may be typed after `quintain serve`.
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 
 use crate::config::Flag;
-use crate::fixtures::Document;
-
-/// A static-file HTTP/1 server made to be hit.
-#[derive(Debug, Parser)]
-#[command(name = "quintain", version, arg_required_else_help = true)]
-pub struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Serve a folder of files over HTTP/1.
-    Serve(ServeArgs),
-    /// Write documents to serve: the usual six, or any sizes.
-    Fixtures(FixturesArgs),
-}
 
 const SERVE_HELP: &str = "\
 Every setting, with its default and what it does, stands in config.toml. Where one is set in several places, the later
@@ -100,26 +80,6 @@ impl ServeArgs {
     }
 }
 
-/// What may be typed after `quintain fixtures`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  quintain fixtures                                   1k, 10k, 30k, 100k, 300k and 7.5m into fixtures/
-  quintain fixtures --out docs --size 64k,1m          two documents of 65,536 and 1,048,576 bytes")]
-pub struct FixturesArgs {
-    /// Folder to write to; made if it is not there
-    #[arg(long, value_name = "DIR", default_value = "fixtures")]
-    pub out: PathBuf,
-
-    /// Lengths of the documents in bytes, or with k, m or g as in config.toml [default: the usual six]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub size: Vec<Document>,
-
-    /// Seed of the text; the same seed writes the same bytes
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u32>,
-}
-
 fn assignment(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, such as server.workers=2")?;
     Ok((key.trim().into(), value.into()))
@@ -127,19 +87,15 @@ fn assignment(text: &str) -> Result<(String, String), String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
 
+    use super::super::{Cli, Command};
     use super::*;
 
     fn serve(arguments: &[&str]) -> ServeArgs {
         let command = Cli::try_parse_from(["quintain", "serve"].iter().chain(arguments)).unwrap().command;
         let Command::Serve(args) = command else { panic!("not serve") };
         args
-    }
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
     }
 
     #[test]
@@ -180,26 +136,6 @@ mod tests {
             "--check",
         ] {
             assert!(help.contains(flag), "{flag}");
-        }
-    }
-
-    #[test]
-    fn the_help_promises_only_what_exists() {
-        let help = Cli::command().render_long_help().to_string();
-        assert!(help.starts_with("A static-file HTTP/1 server made to be hit\n"), "{help}");
-    }
-
-    #[test]
-    fn documents_of_these_sizes() {
-        let parse = |arguments: &[&str]| Cli::try_parse_from(["quintain", "fixtures"].iter().chain(arguments));
-        let Command::Fixtures(args) = parse(&["--size", "64k,1m", "--size", "700", "--seed", "3"]).unwrap().command
-        else {
-            panic!("not fixtures")
-        };
-        let sizes: Vec<_> = args.size.iter().map(Document::bytes).collect();
-        assert_eq!((args.out, sizes, args.seed), ("fixtures".into(), vec![65_536, 1_048_576, 700], Some(3)));
-        for wrong in [["--size", "1x"], ["--size", "5"], ["--size", "1,,2"], ["--seed", "-1"], ["--set", "a"]] {
-            assert_eq!(parse(&wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
         }
     }
 }

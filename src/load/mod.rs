@@ -1,0 +1,7 @@
+//! The load tool's engine: connections, requests, times. It measures and prints nothing.
+
+pub mod plan;
+pub mod request;
+pub mod response;
+pub mod url;
+pub mod verify;
