@@ -83,6 +83,8 @@ pub struct Run {
     pub intervals: Intervals,
     /// What the first whole answer looked like.
     pub first_answer: Option<FirstAnswer>,
+    /// The first failure.
+    pub first_failure: Option<FirstFailure>,
     /// Whether the client kept up.
     pub client: Client,
     /// What the kernel said about this machine's network meanwhile.
@@ -161,9 +163,20 @@ pub struct Connections {
     pub kept_alive: u64,
     /// Requests whose answer's head said `Keep-Alive` in any line: ab's count.
     pub said_keep_alive: u64,
-    /// Kept connections that the server had closed before it answered anything of the next request; that request went
-    /// again on a new connection and is no failure.
+    /// Connections that were to be kept, and that the server closed between two requests. If the next request had been sent
+    /// already it went again on a new connection; none of this is a failure.
     pub stale_keep_alive: u64,
+}
+
+impl Connections {
+    /// Adds another thread's.
+    pub fn add(&mut self, other: &Self) {
+        self.opened += other.opened;
+        self.open_max += other.open_max;
+        self.kept_alive += other.kept_alive;
+        self.said_keep_alive += other.said_keep_alive;
+        self.stale_keep_alive += other.stale_keep_alive;
+    }
 }
 
 /// Bytes on the connections.
@@ -176,6 +189,15 @@ pub struct Transfer {
     pub received_body_bytes: u64,
     /// Requests sent, with what was sent in vain.
     pub sent_bytes: u64,
+}
+
+impl Transfer {
+    /// Adds another thread's.
+    pub fn add(&mut self, other: &Self) {
+        self.received_bytes += other.received_bytes;
+        self.received_body_bytes += other.received_body_bytes;
+        self.sent_bytes += other.sent_bytes;
+    }
 }
 
 /// How long requests took. A request that timed out counts with the time after which it was given up, so that the tail
@@ -243,6 +265,26 @@ pub struct FirstAnswer {
     pub body_bytes: u64,
     /// Its head, as received (bytes that are not UTF-8 replaced).
     pub head: String,
+}
+
+/// The first failure of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FirstFailure {
+    /// Its name: [`Outcome::name`].
+    pub outcome: String,
+    /// What the system said, of a failure that came from it: `errno(3)`.
+    pub errno: Option<i32>,
+    /// That in words.
+    pub reason: String,
+}
+
+impl FirstFailure {
+    /// A failure, and what the system said.
+    pub fn new(outcome: Outcome, errno: Option<i32>) -> Self {
+        let reason = errno.map(|errno| std::io::Error::from_raw_os_error(errno).to_string()).unwrap_or_default();
+        Self { outcome: outcome.name().to_owned(), errno, reason }
+    }
 }
 
 /// Whether the client kept up.
