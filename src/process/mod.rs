@@ -5,3 +5,4 @@ pub mod limits;
 pub mod netstat;
 pub mod schedule;
 pub mod usage;
+pub mod watch;
