@@ -5,3 +5,4 @@ pub mod request;
 pub mod response;
 pub mod url;
 pub mod verify;
+pub mod watch;

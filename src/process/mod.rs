@@ -1,5 +1,8 @@
-//! Everything that touches the process itself.
+//! Everything that touches the process itself, and what the kernel says of it and its neighbours.
 
 pub mod affinity;
 pub mod limits;
+pub mod netstat;
+pub mod schedule;
 pub mod usage;
+pub mod watch;
