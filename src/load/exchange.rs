@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::plan::{ExchangePlan, Statuses};
 use super::request::Request;
 use super::response::{Eof, Event, Framer, Malformed};
-use super::verify::{Check, Found, Verify};
+use super::verify::{Check, Finding, Verify};
 use crate::record::Outcome;
 
 /// A request on its way.
@@ -98,17 +98,18 @@ impl Rules {
     pub fn new(requests: &Arc<[Request]>, plan: &ExchangePlan) -> Self {
         let ExchangePlan { keep_alive: _, pipeline: _, timeout: _, expected, same_length, verify } = plan;
         let lengths = same_length.then(|| requests.iter().map(|_| AtomicU64::new(UNKNOWN)).collect());
-        Self { requests: Arc::clone(requests), expected: expected.clone(), lengths, verify: verify.clone(), answers: Cell::new(0) }
+        Self {
+            requests: Arc::clone(requests),
+            expected: expected.clone(),
+            lengths,
+            verify: verify.clone(),
+            answers: Cell::new(0),
+        }
     }
 
     /// The requests.
     pub fn requests(&self) -> &[Request] {
         &self.requests
-    }
-
-    /// Whether bodies need not be looked at.
-    pub fn is_content_free(&self) -> bool {
-        self.verify.is_none()
     }
 
     fn count_answer(&self) -> u64 {
@@ -140,6 +141,9 @@ pub struct Exchange {
     sent_part: usize,
     answers: u64,
     current: Current,
+    check: Option<Check>,
+    /// Whether the body that comes is compared with anything.
+    is_looked_at: bool,
 }
 
 /// The answer that is being received.
@@ -150,7 +154,6 @@ struct Current {
     says_keep_alive: bool,
     body_bytes: u64,
     first_byte: Option<u64>,
-    check: Option<Check>,
 }
 
 impl Default for Exchange {
@@ -162,6 +165,8 @@ impl Default for Exchange {
             sent_part: 0,
             answers: 0,
             current: Current::default(),
+            check: None,
+            is_looked_at: false,
         }
     }
 }
@@ -169,8 +174,9 @@ impl Default for Exchange {
 impl Exchange {
     /// Forgets everything: the connection is a new one.
     pub fn reset(&mut self) {
-        *self = Self { in_flight: std::mem::take(&mut self.in_flight), ..Self::default() };
         self.in_flight.clear();
+        let kept = (std::mem::take(&mut self.in_flight), self.check.take());
+        *self = Self { in_flight: kept.0, check: kept.1, ..Self::default() };
     }
 
     /// Requests on their way, the one that is being answered included.
@@ -183,9 +189,19 @@ impl Exchange {
         self.in_flight.front()
     }
 
-    /// Whether an answer has come on this connection.
-    pub fn has_answered(&self) -> bool {
-        self.answers > 0
+    /// Answers that have come on this connection.
+    pub fn answers(&self) -> u64 {
+        self.answers
+    }
+
+    /// The connect took so long, and the first request is being sent now.
+    pub fn connected(&mut self, connect_ns: u64, now: u64) {
+        for asked in &mut self.in_flight {
+            asked.sent = now;
+        }
+        if let Some(first) = self.in_flight.front_mut() {
+            first.connect_ns = Some(connect_ns);
+        }
     }
 
     /// Puts a request behind the others.
@@ -234,12 +250,13 @@ impl Exchange {
     }
 
     /// Body bytes that nobody needs to look at and that are certain to come first; 0 if that is not known.
-    pub fn discardable(&self, rules: &Rules) -> u64 {
-        if rules.is_content_free() { self.framer.discardable() } else { 0 }
+    pub fn discardable(&self) -> u64 {
+        if self.is_looked_at { 0 } else { self.framer.discardable() }
     }
 
     /// So many of them came and were thrown away.
     pub fn discarded(&mut self, bytes: u64) {
+        debug_assert!(bytes <= self.framer.discardable(), "only a body is thrown away");
         self.framer.discarded(bytes);
         self.current.body_bytes += bytes;
     }
@@ -268,8 +285,8 @@ impl Exchange {
                 }
                 Event::Body(bytes) => {
                     self.current.body_bytes += bytes.len() as u64;
-                    if let (Some(check), Some(verify)) = (&mut self.current.check, &rules.verify) {
-                        check.feed(verify, bytes);
+                    if let Some(check) = &mut self.check {
+                        check.feed(bytes);
                     }
                 }
                 Event::End => return Ok(Step::Answered(self.end(now, rules))),
@@ -293,6 +310,11 @@ impl Exchange {
         }
     }
 
+    /// Takes the request out that would be answered next: it has failed.
+    pub fn take_front(&mut self) -> Option<Asked> {
+        self.in_flight.pop_front()
+    }
+
     /// Takes the requests that are still on their way out, from the front.
     pub fn take_in_flight(&mut self) -> impl Iterator<Item = Asked> + '_ {
         self.sent_whole = 0;
@@ -303,10 +325,10 @@ impl Exchange {
     fn begin(&mut self, rules: &Rules) {
         let Some(asked) = self.in_flight.front() else { return };
         self.framer.begin(rules.requests[asked.request].is_head());
-        let check = self.current.check.take();
-        self.current = Current { check, ..Current::default() };
+        self.current = Current::default();
         if let Some(verify) = &rules.verify {
-            Check::begin(&mut self.current.check, verify, rules.count_answer());
+            let check = self.check.get_or_insert_with(|| Check::new(verify));
+            self.is_looked_at = check.begin(rules.count_answer());
         }
     }
 
@@ -314,7 +336,7 @@ impl Exchange {
         let asked = self.in_flight.pop_front().expect("an answer is framed only for a request");
         self.answers += 1;
         let outcome = self.judge(asked.request, rules);
-        let Current { status, keep_alive, says_keep_alive, body_bytes, first_byte, check: _ } = self.current;
+        let Current { status, keep_alive, says_keep_alive, body_bytes, first_byte } = self.current;
         // A server may answer before it has read the whole request; what is missing of it must not be taken for another.
         let keep_alive = keep_alive && self.sent_whole > 0;
         self.sent_whole = self.sent_whole.saturating_sub(1);
@@ -323,16 +345,14 @@ impl Exchange {
         Answer { asked, outcome, status, body_bytes, first_byte, keep_alive, says_keep_alive }
     }
 
-    fn judge(&self, request: usize, rules: &Rules) -> Outcome {
+    fn judge(&mut self, request: usize, rules: &Rules) -> Outcome {
         if !rules.expected.holds(self.current.status) {
             return Outcome::StatusRefused;
         }
-        if let (Some(check), Some(verify)) = (&self.current.check, &rules.verify) {
-            match check.finish(verify) {
-                Found::Same | Found::NotLooked => {}
-                Found::LengthDiffers => return Outcome::LengthDiffers,
-                Found::ContentDiffers => return Outcome::ContentDiffers,
-            }
+        match self.check.as_mut().map(Check::finish) {
+            None | Some(Finding::Same) => {}
+            Some(Finding::LengthDiffers) => return Outcome::LengthDiffers,
+            Some(Finding::ContentDiffers) => return Outcome::ContentDiffers,
         }
         if rules.has_expected_length(request, self.current.body_bytes) { Outcome::Ok } else { Outcome::LengthDiffers }
     }

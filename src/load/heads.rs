@@ -39,8 +39,8 @@ impl Heads {
     }
 
     /// Heads in their order, one behind the other.
-    pub fn kept(&self) -> &[u8] {
-        &self.kept
+    pub fn into_kept(self) -> Vec<u8> {
+        self.kept
     }
 
     /// What the first answer looked like.
@@ -66,7 +66,7 @@ mod tests {
         let answer = heads.first_answer(200, 7);
         assert_eq!((answer.server.as_str(), answer.body_bytes, answer.head.len()), ("nginx/1.22 (x)", 7, 48));
         assert_eq!(Heads::new(0).first_answer(200, 7).server, "");
-        assert!(heads.kept().is_empty());
+        assert!(heads.into_kept().is_empty());
     }
 
     #[test]
@@ -75,6 +75,6 @@ mod tests {
         for head in ["aaaa", "bbbb", "cccc", "d"] {
             heads.saw(head.as_bytes());
         }
-        assert_eq!(heads.kept(), b"aaaabbbb");
+        assert_eq!(heads.into_kept(), b"aaaabbbb");
     }
 }

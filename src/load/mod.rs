@@ -1,8 +1,36 @@
 //! The load tool's engine: connections, requests, times. It measures and prints nothing.
+//!
+//! A [`plan::Plan`] says what to do, [`run`] does it, a [`crate::record::Run`] is what is left. In between:
+//!
+//! ```text
+//!   engine      starts the threads, watches them, sums up
+//!     worker    one thread: its share of everything
+//!       reactor     the loop: epoll, sockets, and when what must be looked at
+//!         schedule      when the next request is due          no I/O
+//!         exchange      one connection's requests and answers no I/O
+//!           response    where an answer ends                  no I/O
+//!         recorder      counts and histograms
+//! ```
 
+mod clock;
+mod engine;
+mod exchange;
+mod heads;
+mod intervals;
 pub mod plan;
+mod poller;
+mod reactor;
+mod recorder;
 pub mod request;
 pub mod response;
+mod saturation;
+mod schedule;
+mod slot;
+mod socket;
+mod summary;
 pub mod url;
 pub mod verify;
 pub mod watch;
+mod worker;
+
+pub use engine::{Measured, RunError, run};

@@ -25,7 +25,6 @@ pub struct Readiness {
 }
 
 /// An epoll instance and the events of its last wait.
-#[derive(Debug)]
 pub struct Poller {
     epoll: OwnedFd,
     events: Vec<epoll::Event>,
@@ -47,8 +46,7 @@ impl Poller {
     /// Waits for at most so long, and returns how many descriptors are ready. A signal ends the wait.
     pub fn wait(&mut self, longest_ns: u64) -> Result<usize, Errno> {
         const SECOND_NS: u64 = 1_000_000_000;
-        let timeout =
-            Timespec { tv_sec: (longest_ns / SECOND_NS) as i64, tv_nsec: (longest_ns % SECOND_NS) as i64 };
+        let timeout = Timespec { tv_sec: (longest_ns / SECOND_NS) as i64, tv_nsec: (longest_ns % SECOND_NS) as i64 };
         self.events.clear();
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
             Ok(count) => Ok(count),

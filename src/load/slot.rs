@@ -2,6 +2,8 @@
 
 use std::os::fd::OwnedFd;
 
+use rustix::io::Errno;
+
 use super::exchange::Exchange;
 
 /// Never: of [`Slot::wakes_at`].
@@ -39,6 +41,8 @@ pub struct Slot {
     pub wakes_at: u64,
     /// Connects that failed in a row.
     pub failed_connects: u32,
+    /// Why a send failed: the end of the connection, when it is read, may not tell any more.
+    pub broken: Option<Errno>,
     /// It stands in the list of idle connections.
     pub listed_idle: bool,
     /// It stands in the list of vacant slots.
@@ -55,6 +59,7 @@ impl Default for Slot {
             connect_begun: 0,
             wakes_at: NEVER,
             failed_connects: 0,
+            broken: None,
             listed_idle: false,
             listed_vacant: false,
         }

@@ -15,6 +15,7 @@ pub struct Dialer {
     address: Target,
     sources: Vec<IpAddr>,
     next_source: usize,
+    step: usize,
     socket: SocketPlan,
     no_delay: bool,
 }
@@ -27,12 +28,20 @@ enum Target {
 
 impl Dialer {
     /// `no_delay`: several small sends may be on their way on a connection, which Nagle's algorithm would hold back.
-    pub fn new(address: &Address, sources: &[IpAddr], first: usize, socket: SocketPlan, no_delay: bool) -> Result<Self, Errno> {
+    ///
+    /// `(first, step)`: which of the sources the first connection has, and how far the next one is.
+    pub fn new(
+        address: &Address,
+        sources: &[IpAddr],
+        (first, step): (usize, usize),
+        socket: SocketPlan,
+        no_delay: bool,
+    ) -> Result<Self, Errno> {
         let address = match address {
             Address::Tcp(address) => Target::Tcp(*address),
             Address::Unix(path) => Target::Unix(SocketAddrUnix::new(path)?),
         };
-        Ok(Self { address, sources: sources.to_vec(), next_source: first, socket, no_delay })
+        Ok(Self { address, sources: sources.to_vec(), next_source: first, step, socket, no_delay })
     }
 
     /// A socket whose connect has begun, from the next source address in turn.
@@ -47,7 +56,7 @@ impl Dialer {
                 self.set_options(fd.as_fd())?;
                 if !self.sources.is_empty() {
                     let source = self.sources[self.next_source % self.sources.len()];
-                    self.next_source += 1;
+                    self.next_source = self.next_source.wrapping_add(self.step);
                     choose_port_at_connect(fd.as_fd())?;
                     bind(&fd, &SocketAddr::new(source, 0))?;
                 }
@@ -93,5 +102,9 @@ fn choose_port_at_connect(fd: BorrowedFd<'_>) -> Result<(), Errno> {
             size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
-    if result == 0 { Ok(()) } else { Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)) }
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL))
+    }
 }

@@ -166,6 +166,8 @@ pub struct Connections {
     /// Connections that were to be kept, and that the server closed between two requests. If the next request had been sent
     /// already it went again on a new connection; none of this is a failure.
     pub stale_keep_alive: u64,
+    /// Connections that were given up because more came on them than was asked for.
+    pub surplus: u64,
 }
 
 impl Connections {
@@ -176,6 +178,7 @@ impl Connections {
         self.kept_alive += other.kept_alive;
         self.said_keep_alive += other.said_keep_alive;
         self.stale_keep_alive += other.stale_keep_alive;
+        self.surplus += other.surplus;
     }
 }
 

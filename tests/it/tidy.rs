@@ -32,6 +32,7 @@ const UNSAFE: &[&str] = &[
     "src/server/transport.rs",
     "src/server/sendfile.rs",
     "src/server/listen.rs",
+    "src/load/socket.rs",
 ];
 
 fn package() -> &'static Path {

@@ -5,7 +5,7 @@
 //! share of an `epoll_wait`. wrk and h2load arm and disarm EPOLLOUT for each request, which is two calls more.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -43,6 +43,8 @@ pub struct Shared {
     pub stop: AtomicBool,
     /// The run is given up because of `--abort-after`.
     pub aborted: AtomicBool,
+    /// Threads that have ended.
+    pub ended: AtomicUsize,
 }
 
 /// What one thread tells while it runs. Written once a turn, by that thread alone.
@@ -110,8 +112,7 @@ pub struct Reactor<'a> {
     read_buffer: Vec<u8>,
     send_buffer: Vec<u8>,
     heads: Heads,
-    /// What was seen.
-    pub recorder: Recorder,
+    recorder: Recorder,
 }
 
 impl<'a> Reactor<'a> {
@@ -294,8 +295,8 @@ impl<'a> Reactor<'a> {
         self.live.latencies.store(count, Ordering::Relaxed);
     }
 
-    /// The heads that were kept.
-    pub fn heads(&self) -> &Heads {
-        &self.heads
+    /// What was seen, and the heads that were kept.
+    pub fn into_seen(self) -> (Recorder, Vec<u8>) {
+        (self.recorder, self.heads.into_kept())
     }
 }

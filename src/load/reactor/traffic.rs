@@ -19,12 +19,23 @@ const LINGER_NS: u64 = 1_000_000_000;
 /// Longest pause of a slot whose connects fail; the first is a 64th of it.
 const BACKOFF_NS: u64 = 64_000_000;
 
+/// What is behind an answer.
+#[derive(Debug, Clone, Copy)]
+enum Rest {
+    /// Nothing yet, or answers to other requests.
+    Open,
+    /// The end of the connection.
+    Ended,
+    /// Bytes that nobody asked for.
+    Surplus,
+}
+
 /// What a read brought.
 enum Received {
     /// So many bytes, into the buffer.
     Bytes(usize),
-    /// So many bytes of a body, which are gone.
-    Discarded(usize),
+    /// So many bytes of a body, which are gone, and what came behind it.
+    Discarded { body: usize, surplus: usize },
     /// Nothing for now.
     Nothing,
     /// The end.
@@ -49,6 +60,10 @@ impl Reactor<'_> {
             self.flush(at, now);
         }
         let slot = &self.slots[at];
+        if slot.state == State::Lingering && slot.generation == generation && event.ended {
+            let now = self.clock.now();
+            return self.close(at, now);
+        }
         if event.readable && slot.generation == generation && matches!(slot.state, State::Open | State::Lingering) {
             self.read(at, event.ended);
         }
@@ -61,6 +76,7 @@ impl Reactor<'_> {
         let slot = &mut self.slots[at];
         slot.generation = slot.generation.wrapping_add(1);
         slot.exchange.reset();
+        slot.broken = None;
         slot.connect_begun = now;
         match dialled {
             Ok(fd) => {
@@ -142,17 +158,13 @@ impl Reactor<'_> {
         connections.open_max = connections.open_max.max(self.open);
     }
 
-    /// A send failed: because the connect did, or because the server has closed; it may have said something before.
+    /// A send failed: because the connect did, or because the server has closed. In that case there may be an answer to read
+    /// before the end, of which an event has told or will tell.
     fn cannot_send(&mut self, at: usize, error: Errno, now: u64) {
         if self.slots[at].state == State::Connecting {
-            return self.lose(at, Break::Reset, Some(error), now);
-        }
-        let generation = self.slots[at].generation;
-        self.read(at, true);
-        if self.slots[at].generation == generation && self.slots[at].fd.is_some() {
-            let how = if error == Errno::PIPE { Break::Closed } else { Break::Reset };
-            let now = self.clock.now();
-            self.lose(at, how, Some(error), now);
+            self.lose(at, Break::Reset, Some(error), now);
+        } else {
+            self.slots[at].broken = Some(error);
         }
     }
 
@@ -166,10 +178,10 @@ impl Reactor<'_> {
             match received {
                 Received::Nothing => return,
                 Received::End(how) => return self.lose(at, how, None, now),
-                Received::Discarded(count) => {
-                    self.note_received(count, now);
-                    self.slots[at].exchange.discarded(count as u64);
-                    self.digest(at, 0, ended, now);
+                Received::Discarded { body, surplus } => {
+                    self.note_received(body + surplus, now);
+                    self.slots[at].exchange.discarded(body as u64);
+                    self.digest(at, surplus, ended, now);
                 }
                 Received::Bytes(count) => {
                     self.note_received(count, now);
@@ -190,7 +202,7 @@ impl Reactor<'_> {
     fn receive(&mut self, at: usize) -> (Received, bool) {
         let slot = &self.slots[at];
         let Some(fd) = &slot.fd else { return (Received::Nothing, true) };
-        let discardable = slot.exchange.discardable(&self.rules);
+        let discardable = slot.exchange.discardable();
         let (room, flags) = if discardable > 0 && slot.state == State::Open {
             let room = usize::try_from(discardable).unwrap_or(usize::MAX).saturating_add(1);
             (room.min(self.read_buffer.len()), RecvFlags::TRUNC)
@@ -201,7 +213,10 @@ impl Reactor<'_> {
             return match recv(fd, &mut self.read_buffer[..room], flags) {
                 Ok((_, 0)) => (Received::End(Break::Closed), true),
                 Ok((_, count)) if flags.is_empty() => (Received::Bytes(count), count < room),
-                Ok((_, count)) => (Received::Discarded(count), count < room),
+                Ok((_, count)) => {
+                    let body = count.min(usize::try_from(discardable).unwrap_or(usize::MAX));
+                    (Received::Discarded { body, surplus: count - body }, count < room)
+                }
                 Err(Errno::AGAIN) => (Received::Nothing, true),
                 Err(Errno::INTR) => continue,
                 Err(_) => (Received::End(Break::Reset), true),
@@ -223,7 +238,14 @@ impl Reactor<'_> {
             let heads = &mut self.heads;
             match self.slots[at].exchange.next(&mut input, now, &self.rules, |head| heads.saw(head)) {
                 Ok(Step::Wait) => break,
-                Ok(Step::Answered(answer)) => self.settle(at, &answer, ended && input.is_empty(), now),
+                Ok(Step::Answered(answer)) => {
+                    let rest = match (input.is_empty(), self.slots[at].exchange.in_flight()) {
+                        (true, _) if ended => Rest::Ended,
+                        (false, 0) => Rest::Surplus,
+                        _ => Rest::Open,
+                    };
+                    self.settle(at, &answer, rest, now);
+                }
                 Err(_) => {
                     self.spoiled(at, now);
                     break;
@@ -234,26 +256,31 @@ impl Reactor<'_> {
     }
 
     /// An answer is whole: counts it, and goes on with the connection or without it.
-    fn settle(&mut self, at: usize, answer: &Answer, ended: bool, now: u64) {
+    fn settle(&mut self, at: usize, answer: &Answer, rest: Rest, now: u64) {
         if self.recorder.first_answer.is_none() {
             self.recorder.first_answer = Some(self.heads.first_answer(answer.status, answer.body_bytes));
         }
-        if !self.slots[at].exchange.has_answered_before() {
+        if self.slots[at].exchange.answers() == 1 {
             self.unproven -= 1;
         }
         self.recorder.transfer.received_body_bytes += answer.body_bytes;
         self.recorder.answered(answer, now);
         self.request_ended(now);
-        if !self.limits.keep_alive || !answer.keep_alive {
+        let is_kept = self.limits.keep_alive && answer.keep_alive;
+        match rest {
+            Rest::Surplus => {
+                self.recorder.connections.surplus += 1;
+                self.close(at, now);
+            }
+            Rest::Ended if self.slots[at].exchange.in_flight() == 0 => {
+                self.recorder.connections.stale_keep_alive += u64::from(is_kept);
+                self.close(at, now);
+            }
+            Rest::Ended | Rest::Open if is_kept => self.refill(at, now),
             // A server that was asked to close, and does not say that it will, is not waited for.
-            let waits = !answer.keep_alive && !ended;
-            return if waits { self.linger(at, now) } else { self.close(at, now) };
+            Rest::Ended | Rest::Open if answer.keep_alive => self.close(at, now),
+            Rest::Ended | Rest::Open => self.linger(at, now),
         }
-        if ended && self.slots[at].exchange.in_flight() == 0 {
-            self.recorder.connections.stale_keep_alive += 1;
-            return self.close(at, now);
-        }
-        self.refill(at, now);
     }
 
     /// Sends what is due on an open connection, up to the depth of its pipeline.
@@ -288,8 +315,12 @@ impl Reactor<'_> {
         if self.slots[at].state == State::Lingering {
             return self.close(at, now);
         }
+        let error = error.or(self.slots[at].broken);
+        let how = if error == Some(Errno::CONNRESET) { Break::Reset } else { how };
         match self.slots[at].exchange.lost(how, now, &self.rules) {
-            Loss::Answered(answer) => return self.settle(at, &Answer { keep_alive: false, ..answer }, true, now),
+            Loss::Answered(answer) => {
+                return self.settle(at, &Answer { keep_alive: false, ..answer }, Rest::Ended, now);
+            }
             Loss::Idle => self.recorder.connections.stale_keep_alive += u64::from(self.limits.keep_alive),
             Loss::Stale => self.recorder.connections.stale_keep_alive += 1,
             Loss::Failed(outcome) => {
@@ -345,7 +376,7 @@ impl Reactor<'_> {
         if matches!(slot.state, State::Open | State::Lingering) {
             self.open -= 1;
         }
-        if slot.fd.is_some() && !slot.exchange.has_answered() {
+        if slot.fd.is_some() && slot.exchange.answers() == 0 {
             self.unproven -= 1;
         }
         self.again.extend(slot.exchange.take_in_flight());

@@ -1,6 +1,5 @@
 //! What has waited too long, and how long the thread itself may wait.
 
-use super::super::exchange::Break;
 use super::super::schedule::Due;
 use super::super::slot::{NEVER, State};
 use super::{BURST_GAP_NS, Reactor, TURN_NS};
