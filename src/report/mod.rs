@@ -1,0 +1,5 @@
+//! Renders what the load tool recorded: for people, for programs, and as the reports of ab and webbench. It measures nothing,
+//! opens no socket, and prints nothing: text is returned, files are written to whatever the caller opened. Only the progress bar
+//! draws on stderr itself.
+
+pub mod json;
