@@ -3,20 +3,13 @@
 
 use std::io::{self, Write};
 
+use super::Proxy;
+
 const NAME: &str = "This is ApacheBench, Version 2.3";
 const AUTHORS: [&str; 2] = [
     "Copyright 1996 Adam Twiss, Zeus Technology Ltd, http://www.zeustech.net/",
     "Licensed to The Apache Software Foundation, http://www.apache.org/",
 ];
-
-/// A proxy, of `-X`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proxy {
-    /// Its host, without brackets.
-    pub host: String,
-    /// Its port.
-    pub port: u16,
-}
 
 /// Stdout, first of all; also the whole of `-V`. `$Revision$` is not filled in by distributors that build from Git, and so by
 /// most that are seen.
@@ -36,7 +29,7 @@ pub fn html_banner() -> String {
 /// Stdout, after the banner, not with `-w`. The line ends here if progress will be told, and else with [`DONE`].
 #[must_use]
 pub fn benchmarking(host: &str, proxy: Option<&Proxy>, heartbeat: Option<u64>) -> String {
-    let through = proxy.map(|Proxy { host, port }| format!("[through {host}:{port}] ")).unwrap_or_default();
+    let through = proxy.map(|proxy| format!("[through {proxy}] ")).unwrap_or_default();
     let end = if heartbeat.is_some() { "\n" } else { "..." };
     format!("Benchmarking {host} {through}(be patient){end}")
 }
