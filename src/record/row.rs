@@ -20,7 +20,7 @@ impl Row {
     /// The binary form: the fields in the order of their declaration, little-endian. It lives as long as the run that
     /// spilled it, so it has no version.
     #[must_use]
-    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let fields = [self.total_ns, self.start_unix_us, self.connect_ns, self.first_byte_ns];
         for (place, field) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(fields) {

@@ -14,6 +14,7 @@ pub mod percentiles_csv;
 pub mod progress;
 pub mod rows_tsv;
 mod sorted;
+pub mod text;
 
 mod units;
 pub mod webbench;

@@ -22,11 +22,14 @@ pub(super) fn rate(per_s: f64) -> String {
     format!("{per_s:.decimals$}")
 }
 
-/// A share as per cent.
+/// A share as per cent. The smaller, the more exact: one of a million failed requests must not be shown as none.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    // One of a million failed requests must not be shown as none.
-    if percent > 0.0 && percent < 0.05 { format!("{percent:.1e} %") } else { format!("{percent:.1} %") }
+    match percent {
+        p if p >= 1.0 || p == 0.0 => format!("{p:.1} %"),
+        p if p >= 0.01 => format!("{p:.2} %"),
+        p => format!("{p:.1e} %"),
+    }
 }
 
 /// `1 request`, `2 requests`.
@@ -89,7 +92,8 @@ mod tests {
     #[test]
     fn rates_and_shares() {
         assert_eq!([rate(52_341.4), rate(999.0), rate(55.24), rate(0.5)], ["52341", "999", "55.2", "0.50"]);
-        assert_eq!([percent(0.995), percent(0.0), percent(0.000_001)], ["99.5 %", "0.0 %", "1.0e-4 %"]);
+        let shares = [0.995, 0.0, 0.0006, 0.000_001].map(percent);
+        assert_eq!(shares, ["99.5 %", "0.0 %", "0.06 %", "1.0e-4 %"]);
         assert_eq!([counted(1, "request"), counted(0, "request")], ["1 request", "0 requests"]);
     }
 }
