@@ -38,11 +38,10 @@ fn heading(run: &Run, with_rate: bool) -> String {
     format!("{} {url}{more}{elsewhere}\n{}", target.method, wrapped("", &asked, 0))
 }
 
-/// Connections went to something that the URL does not name: a proxy, another server, a unix socket.
+/// Connections went to something that the URL does not spell out: what its name resolved to, a proxy, a unix socket.
 fn is_elsewhere(run: &Run) -> bool {
-    let target = &run.target;
-    let port = target.address.rsplit_once(':').map(|(_, port)| port);
-    target.address.starts_with("unix:") || port != Some(target.port.to_string().as_str())
+    let (host, port) = (&run.target.host, run.target.port);
+    ![format!("{host}:{port}"), format!("[{host}]:{port}")].contains(&run.target.address)
 }
 
 /// The settings that are not as everybody would guess.

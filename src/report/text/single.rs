@@ -2,7 +2,7 @@
 
 use super::super::units::{bytes, counted, percent, rate, seconds};
 use super::{heading, honesty, labelled, latency};
-use crate::record::{Outcome, Run};
+use crate::record::{FirstFailure, Outcome, Run};
 
 /// The whole report.
 pub(super) fn render(run: &Run) -> String {
@@ -53,13 +53,20 @@ fn endings(run: &Run) -> String {
         let failures: Vec<_> = Outcome::ALL.into_iter().filter(|o| o.is_failure()).filter_map(occurred).collect();
         let share = percent(failed as f64 / all as f64);
         text += &labelled("FAILED", &format!("{failed} ({share}): {}", failures.join(", ")));
+        text.extend(run.first_failure.as_ref().map(first_failure));
     }
     if run.connections.stale_keep_alive > 0 {
         let stale = run.connections.stale_keep_alive;
-        let words = format!("{stale} closed by the server between two requests; sent again, no failures");
+        let words = format!("{} closed by the server between two requests; no failures", counted(stale, "connection"));
         text += &labelled("Keep-alive", &words);
     }
     text
+}
+
+fn first_failure(first: &FirstFailure) -> String {
+    let FirstFailure { outcome, errno: _, reason } = first;
+    let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    labelled("", &format!("the first: {outcome}{reason}"))
 }
 
 fn counted_outcome(outcome: Outcome, count: u64) -> String {

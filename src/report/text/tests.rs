@@ -1,5 +1,5 @@
 use super::*;
-use crate::record::{Doubt, Endings, Limit, sample};
+use crate::record::{Doubt, Endings, FirstFailure, Limit, Outcome, sample};
 
 fn single(run: Run) -> String {
     render(&Record { runs: vec![run], ..sample::record() })
@@ -37,7 +37,8 @@ Latency          min     mean       sd      p50      p90      p99    p99.9   p99
 
 Endings     19980 of 20000 requests ok, 8 aborted by the end of the run
 FAILED      12 (0.06 %): 4 reset, 5 timed out, 3 status refused
-Keep-alive  2 closed by the server between two requests; sent again, no failures
+            the first: reset: Connection reset by peer (os error 104)
+Keep-alive  2 connections closed by the server between two requests; no failures
 Statuses    200: 19980, 404: 3
 Answers     the first: 200 from tiny/1.0 (of the tests), 1024 bytes of body
 Transfer    21.9 MiB received (19.5 MiB of bodies), 1.56 MiB sent, over 110 connections
@@ -87,9 +88,10 @@ fn what_did_not_happen_is_not_told() {
 #[test]
 fn nothing_was_answered() {
     let mut run = sample::run();
-    run.endings = Endings { connect_failed: 5, ..Endings::default() };
+    run.endings = Endings { connect_timed_out: 5, ..Endings::default() };
     run.statuses.clear();
     (run.first_answer, run.aborted, run.answered_per_s) = (None, true, 0.0);
+    run.first_failure = Some(FirstFailure::new(Outcome::ConnectTimedOut, None));
     let nothing = sample::distribution([]);
     for times in
         [&mut run.latency.total, &mut run.latency.service, &mut run.latency.connect, &mut run.latency.first_byte]
@@ -98,7 +100,7 @@ fn nothing_was_answered() {
     }
     let text = single(run);
     assert_eq!(line(&text, "Latency").as_deref(), Some("none: no request was answered"));
-    assert_eq!(line(&text, "FAILED").as_deref(), Some("5 (100.0 %): 5 connect failed"));
+    assert_eq!(line(&text, "FAILED").as_deref(), Some("5 (100.0 %): 5 connect timed out the first: connect timed out"));
     assert!(line(&text, "Warning").unwrap().contains("--abort-after"));
     assert_fits(&text);
 }
@@ -131,6 +133,18 @@ fn settings_that_are_not_as_everybody_would_guess() {
 addresses, bodies checked: content 1 in 10\n";
     let text = single(run);
     assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn the_address_is_told_where_the_url_does_not() {
+    let first_line = |host: &str, address: &str| {
+        let mut run = sample::run();
+        (run.target.host, run.target.address) = (host.to_owned(), address.to_owned());
+        single(run).lines().next().unwrap().to_owned()
+    };
+    assert!(first_line("::1", "[::1]:8080").ends_with("/1k.html"));
+    assert!(first_line("localhost", "127.0.0.1:8080").ends_with("/1k.html at 127.0.0.1:8080"));
+    assert!(first_line("127.0.0.1", "127.0.0.1:3128").ends_with("/1k.html at 127.0.0.1:3128"));
 }
 
 /// Rates and marks of three steps, whose runs are else the sample's.
