@@ -38,6 +38,8 @@ impl Style {
 
 /// Shows the progress of one run.
 pub struct Meter<W: Write> {
+    /// What the run is of several, with what parts it from the figures; empty for a single one.
+    title: String,
     shown: Shown<W>,
     /// The update before this one: rates are of the time between the two, so that a stall is seen while it lasts.
     last: Progress,
@@ -50,22 +52,25 @@ enum Shown<W> {
 }
 
 impl<W: Write> Meter<W> {
-    /// A meter at zero. Lines go to `stderr`; a bar finds the way there itself.
-    pub fn new(style: Style, stderr: W) -> Self {
+    /// A meter at zero. The title (`step 3 of 20`) tells one run of several from the others and is empty for a single one. Lines
+    /// go to `stderr`; a bar finds the way there itself.
+    pub fn new(style: Style, title: &str, stderr: W) -> Self {
         let shown = match style {
             Style::Bar => Shown::Bar(bar(ProgressDrawTarget::stderr())),
             Style::Lines => Shown::Lines { out: stderr, tenths: 0 },
             Style::Quiet => Shown::Nothing,
         };
-        Self { shown, last: Progress::default() }
+        let title = if title.is_empty() { String::new() } else { format!("{title}: ") };
+        Self { title, shown, last: Progress::default() }
     }
 
     /// Shows an update. A stderr that cannot be written to is no reason to end a measurement.
     pub fn update(&mut self, now: &Progress) {
         let step = (done(now) * STEPS as f64) as u64;
+        let words = || format!("{}{}", self.title, words(&self.last, now));
         match &mut self.shown {
             Shown::Bar(bar) => {
-                bar.set_message(words(&self.last, now));
+                bar.set_message(words());
                 bar.set_position(step);
                 self.last = *now;
             }
@@ -73,7 +78,7 @@ impl<W: Write> Meter<W> {
                 let reached = step * LINES / STEPS;
                 if reached > *tenths {
                     *tenths = reached;
-                    let _ = writeln!(out, "{:>3} %  {}", reached * 100 / LINES, words(&self.last, now));
+                    let _ = writeln!(out, "{:>3} %  {}", reached * 100 / LINES, words());
                     self.last = *now;
                 }
             }
@@ -153,9 +158,9 @@ mod tests {
         }
     }
 
-    fn lines(updates: &[Progress]) -> String {
+    fn lines(title: &str, updates: &[Progress]) -> String {
         let mut out = Vec::new();
-        let mut meter = Meter::new(Style::Lines, &mut out);
+        let mut meter = Meter::new(Style::Lines, title, &mut out);
         updates.iter().for_each(|progress| meter.update(progress));
         meter.finish();
         String::from_utf8(out).unwrap()
@@ -168,7 +173,13 @@ mod tests {
         let expected = " 10 %  500 requests/s, mean 2.00 ms, 18 s left
  20 %  200 requests/s, mean 2.00 ms, 3 failed, 15 s left
 100 %  493 requests/s, mean 2.00 ms, 0 s left\n";
-        assert_eq!(lines(&updates), expected);
+        assert_eq!(lines("", &updates), expected);
+    }
+
+    #[test]
+    fn one_run_of_several_has_a_title() {
+        let text = lines("step 3 of 20", &[at(2, 1_000)]);
+        assert_eq!(text, " 10 %  step 3 of 20: 500 requests/s, mean 2.00 ms, 18 s left\n");
     }
 
     #[test]
@@ -188,7 +199,8 @@ mod tests {
 
     #[test]
     fn a_bar_follows_the_run() {
-        let mut meter = Meter { shown: Shown::Bar(bar(ProgressDrawTarget::hidden())), last: at(4, 0) };
+        let mut meter =
+            Meter { title: String::new(), shown: Shown::Bar(bar(ProgressDrawTarget::hidden())), last: at(4, 0) };
         let updates: &mut Meter<Vec<u8>> = &mut meter;
         updates.update(&at(5, 1_600));
         let Shown::Bar(bar) = &meter.shown else { panic!("a bar") };
@@ -201,7 +213,7 @@ mod tests {
         assert_eq!([Style::new(true, true), Style::new(false, true)], [Style::Quiet; 2]);
         assert_eq!([Style::new(true, false), Style::new(false, false)], [Style::Bar, Style::Lines]);
         let mut out = Vec::new();
-        let mut meter = Meter::new(Style::Quiet, &mut out);
+        let mut meter = Meter::new(Style::Quiet, "", &mut out);
         meter.update(&at(20, 9_000));
         meter.finish();
         assert!(out.is_empty());
