@@ -9,6 +9,7 @@
 //! - [`server`]: bytes on sockets, around hyper.
 //! - [`load`]: the load tool's engine: measures and prints nothing.
 //! - [`record`]: what a run leaves, as a versioned schema.
+//! - [`report`]: renders records: for people, as JSON, and as ab's and webbench's reports; prints nothing.
 //! - [`fixtures`]: the documents that are served, made from a seed.
 //! - [`process`]: what touches the process itself: descriptor limits, CPU sets.
 //! - [`telemetry`]: tracing set-up.
@@ -23,6 +24,7 @@ pub mod fixtures;
 pub mod load;
 pub mod process;
 pub mod record;
+pub mod report;
 pub mod server;
 pub mod site;
 pub mod telemetry;

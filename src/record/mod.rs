@@ -10,11 +10,17 @@ use serde::{Deserialize, Serialize};
 mod distribution;
 mod outcome;
 mod progress;
+mod row;
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub use distribution::{Distribution, HistogramError, Moments, PERCENTILES};
 pub use outcome::{Endings, Outcome};
 pub use progress::Progress;
+pub use row::Row;
 pub use verdict::{Doubt, Limit, Verdict};
 
 /// The version of this schema. It grows when a field changes its meaning or goes; a new field alone does not change it.
