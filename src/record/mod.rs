@@ -8,11 +8,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 mod distribution;
+mod finding;
+mod gate;
 mod outcome;
 mod progress;
 mod verdict;
 
 pub use distribution::{Distribution, HistogramError, Moments, PERCENTILES};
+pub use finding::{Finding, Purpose, Stage};
+pub use gate::{Broken, Gate, GateError, Metric, Need};
 pub use outcome::{Endings, Outcome};
 pub use progress::Progress;
 pub use verdict::{Doubt, Limit, Verdict};
@@ -36,6 +40,8 @@ pub struct Record {
     pub runs: Vec<Run>,
     /// The highest rate that passed the gates, of a search that found one.
     pub found_rate_per_s: Option<f64>,
+    /// How the search ended, of a search.
+    pub finding: Option<Finding>,
 }
 
 /// How the runs of a record belong together.
@@ -367,3 +373,6 @@ pub struct Watched {
     /// It ended during the run.
     pub gone: bool,
 }
+
+#[cfg(test)]
+pub(crate) mod sample;
