@@ -3,6 +3,8 @@
 pub mod plan;
 pub mod request;
 pub mod response;
+pub mod search;
+pub mod steps;
 pub mod url;
 pub mod verify;
 pub mod watch;
