@@ -1,5 +1,6 @@
 //! The load tool's engine: connections, requests, times. It measures and prints nothing.
 
+pub mod campaign;
 pub mod plan;
 pub mod request;
 pub mod response;

@@ -94,17 +94,17 @@ pub struct Found {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NotFound {
     /// No rate passed, down to this one.
-    NothingPassed {
+    AllBroke {
         /// The lowest rate that was tried.
         lowest_per_s: f64,
     },
     /// Every rate passed, up to this one.
-    NothingBroke {
+    AllPassed {
         /// The highest rate that was tried.
         highest_per_s: f64,
     },
     /// A rate passed, but neither it nor those a little below it passed for the time of a hold.
-    NothingHeld {
+    NoneHeld {
         /// The first rate that was to be held.
         highest_per_s: f64,
         /// The last one.
@@ -207,7 +207,7 @@ impl Search {
 
     fn after_pass(&self, rate: f64) -> State {
         match self.state {
-            State::Doubling { left: 0, .. } => State::NotFound(NotFound::NothingBroke { highest_per_s: rate }),
+            State::Doubling { left: 0, .. } => State::NotFound(NotFound::AllPassed { highest_per_s: rate }),
             State::Doubling { left, .. } => State::Doubling { rate: rate * 2.0, passed: Some(rate), left: left - 1 },
             State::Halving { broke, .. } | State::Bisecting { broke, .. } => self.between(rate, broke),
             State::Holding { broke, .. } => {
@@ -225,7 +225,7 @@ impl Search {
             State::Doubling { passed: None, .. } => halve(broke, RANGING_MAX),
             State::Halving { left, .. } => halve(broke, left),
             State::Holding { first, left: 0, .. } => {
-                State::NotFound(NotFound::NothingHeld { highest_per_s: first, lowest_per_s: broke.rate })
+                State::NotFound(NotFound::NoneHeld { highest_per_s: first, lowest_per_s: broke.rate })
             }
             State::Holding { first, left, .. } => {
                 State::Holding { rate: broke.rate * (1.0 - self.options.resolution), first, broke, left: left - 1 }
@@ -244,7 +244,7 @@ impl Search {
 
 fn halve(broke: Broke, left: usize) -> State {
     if left == 0 || broke.rate <= FLOOR_PER_S {
-        return State::NotFound(NotFound::NothingPassed { lowest_per_s: broke.rate });
+        return State::NotFound(NotFound::AllBroke { lowest_per_s: broke.rate });
     }
     State::Halving { rate: (broke.rate / 2.0).max(FLOOR_PER_S), broke, left: left - 1 }
 }
@@ -303,15 +303,15 @@ mod tests {
         let (stages, end) = run(from(10.0), |_| Judged::Broke);
         let rates: Vec<_> = stages.iter().map(|stage| stage.rate_per_s).collect();
         assert_eq!(rates, [10.0, 5.0, 2.5, 1.25, 1.0]);
-        assert_eq!(end, Next::NotFound(NotFound::NothingPassed { lowest_per_s: 1.0 }));
+        assert_eq!(end, Next::NotFound(NotFound::AllBroke { lowest_per_s: 1.0 }));
         // Below the floor there is nothing to halve.
-        assert_eq!(run(from(0.5), |_| Judged::Broke).1, Next::NotFound(NotFound::NothingPassed { lowest_per_s: 0.5 }));
+        assert_eq!(run(from(0.5), |_| Judged::Broke).1, Next::NotFound(NotFound::AllBroke { lowest_per_s: 0.5 }));
     }
 
     #[test]
     fn nothing_breaks() {
         let highest_per_s = 1000.0 * f64::from(1 << 20);
-        assert_eq!(run(from(1000.0), |_| Judged::Passed).1, Next::NotFound(NotFound::NothingBroke { highest_per_s }));
+        assert_eq!(run(from(1000.0), |_| Judged::Passed).1, Next::NotFound(NotFound::AllPassed { highest_per_s }));
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
             Purpose::Hold => Judged::Broke,
             _ => up_to(5000.0)(stage),
         });
-        let Next::NotFound(NotFound::NothingHeld { highest_per_s, lowest_per_s }) = end else { panic!("{end:?}") };
+        let Next::NotFound(NotFound::NoneHeld { highest_per_s, lowest_per_s }) = end else { panic!("{end:?}") };
         let holds = stages.iter().filter(|stage| stage.purpose == Purpose::Hold).count();
         assert_eq!((holds, highest_per_s), (HOLDS_MAX, 5000.0));
         assert!((lowest_per_s - 5000.0 * 0.98_f64.powi(7)).abs() < 1e-6, "{lowest_per_s}");

@@ -78,9 +78,7 @@ impl Unit {
 }
 
 fn digits(value: f64, breaks: impl Fn(f64) -> bool) -> String {
-    let whole = value.fract() == 0.0;
-    let before = if value >= 1.0 { value.log10().floor() as usize + 1 } else { 1 };
-    let first = if whole { 0 } else { 3_usize.saturating_sub(before) };
+    let first = if value.fract() == 0.0 { 0 } else { (2.0 - value.log10().floor()) as usize };
     let shown = (first..DECIMALS_MAX).map(|decimals| format!("{value:.decimals$}"));
     let mut honest = shown.filter(|shown| shown.parse().is_ok_and(&breaks));
     honest.next().unwrap_or_else(|| format!("{value:.DECIMALS_MAX$}"))
