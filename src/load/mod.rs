@@ -12,6 +12,7 @@
 //!         recorder      counts and histograms
 //! ```
 
+pub mod campaign;
 mod clock;
 mod engine;
 mod exchange;
@@ -25,8 +26,10 @@ pub mod request;
 pub mod response;
 mod saturation;
 mod schedule;
+pub mod search;
 mod slot;
 mod socket;
+pub mod steps;
 mod summary;
 pub mod url;
 pub mod verify;

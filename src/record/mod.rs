@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 mod distribution;
+mod finding;
+mod gate;
 mod outcome;
+#[cfg(test)]
+pub(crate) mod plain;
 mod progress;
 mod row;
 #[cfg(test)]
@@ -18,6 +22,8 @@ mod tests;
 mod verdict;
 
 pub use distribution::{Distribution, HistogramError, Moments, PERCENTILES};
+pub use finding::{Finding, Purpose, Stage};
+pub use gate::{Broken, Gate, GateError, Metric, Need};
 pub use outcome::{Endings, Outcome};
 pub use progress::Progress;
 pub use row::Row;
@@ -42,6 +48,8 @@ pub struct Record {
     pub runs: Vec<Run>,
     /// The highest rate that passed the gates, of a search that found one.
     pub found_rate_per_s: Option<f64>,
+    /// How the search ended, of a search.
+    pub finding: Option<Finding>,
 }
 
 /// How the runs of a record belong together.

@@ -39,6 +39,7 @@ pub fn run() -> Run {
             kept_alive: 19_880,
             said_keep_alive: 19_880,
             stale_keep_alive: 2,
+            surplus: 0,
         },
         transfer: Transfer { received_bytes: 23_000_000, received_body_bytes: 20_460_000, sent_bytes: 1_640_000 },
         answered_per_s: 1_998.3,
@@ -121,6 +122,7 @@ pub fn record() -> Record {
         kind: Kind::Single,
         runs: vec![run()],
         found_rate_per_s: None,
+        finding: None,
     }
 }
 
