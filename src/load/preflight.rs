@@ -141,7 +141,7 @@ pub fn doubt(facts: &Facts, needs: &Needs) -> Option<PortsMayRunOut> {
     too_many.then(|| PortsMayRunOut { connects, sources, ports, enough: connects.div_ceil(ports) })
 }
 
-/// Ports of a range (`32768	60999`) without the reserved ones (`8080,9148-9150`); at least 1, so that one can divide by it.
+/// Ports of a range (`32768 60999`) without the reserved ones (`8080,9148-9150`); at least 1, so that one can divide by it.
 fn ports(range: &str, reserved: &str) -> u64 {
     /// What Linux is shipped with.
     const DEFAULT: (u16, u16) = (32_768, 60_999);
