@@ -18,7 +18,7 @@ pub struct StatusesError(String);
 impl Default for Statuses {
     /// What a browser would not show as an error.
     fn default() -> Self {
-        Self(vec![(200, 399)])
+        Self(vec![(200, 299), (300, 399)])
     }
 }
 
@@ -78,6 +78,7 @@ mod tests {
             assert_eq!((statuses.0.as_slice(), statuses.to_string().as_str()), (*ranges, *shown), "{text}");
         }
         let default = Statuses::default();
+        assert_eq!(default.to_string(), "2xx,3xx");
         assert_eq!([199, 200, 399, 400].map(|code| default.holds(code)), [false, true, true, false]);
     }
 
