@@ -9,6 +9,7 @@ use quintain::commands;
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Load(args) => commands::load::run(&args),
         Command::Fixtures(args) => commands::fixtures::run(&args),
     }
 }

@@ -1,12 +1,16 @@
-//! What may be typed. No decisions: values are read and checked where configuration is, so that a flag, a variable and a line
-//! of config.toml mean the same.
+//! What may be typed. No decisions: settings of the server are read and checked where configuration is, so that a flag, a
+//! variable and a line of config.toml mean the same; values of the load tool are read here and checked against one another in
+//! `commands`.
 
 use clap::{Parser, Subcommand};
 
 mod fixtures;
+mod load;
 mod serve;
+pub mod values;
 
 pub use fixtures::FixturesArgs;
+pub use load::LoadArgs;
 pub use serve::ServeArgs;
 
 /// A static-file HTTP/1 server made to be hit.
@@ -23,6 +27,8 @@ pub struct Cli {
 pub enum Command {
     /// Serve a folder of files over HTTP/1.
     Serve(ServeArgs),
+    /// Send requests to an HTTP/1 server and measure its answers.
+    Load(Box<LoadArgs>),
     /// Write documents to serve: the usual six, or any sizes.
     Fixtures(FixturesArgs),
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 pub mod fixtures;
+pub mod load;
 pub mod serve;
 
 /// Exit code for what cannot be done here and now: a taken port, a missing folder.

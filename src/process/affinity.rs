@@ -26,6 +26,13 @@ impl Pins {
         Self(cpus)
     }
 
+    /// The first of these CPUs on which this process may not run.
+    #[must_use]
+    pub fn not_allowed(&self) -> Option<usize> {
+        let Ok(allowed) = sched_getaffinity(None) else { return None };
+        self.0.iter().copied().find(|cpu| *cpu >= CpuSet::MAX_CPU || !allowed.is_set(*cpu))
+    }
+
     /// The pin of the thread with this number.
     #[must_use]
     pub fn of(&self, thread: usize) -> Pin {
@@ -61,5 +68,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|thread| pins.of(thread).0), [Some(3), Some(5), Some(3)]);
         assert_eq!(Pins::none().of(0).0, None);
         assert!(!Pins::allowed().0.is_empty());
+        assert_eq!(Pins::allowed().not_allowed(), None);
+        assert_eq!(Pins::to(vec![CpuSet::MAX_CPU]).not_allowed(), Some(CpuSet::MAX_CPU));
     }
 }

@@ -13,7 +13,7 @@ const FILE_LINES: usize = 450;
 const USES: &[(&str, &[&str])] = &[
     ("main", &["cli", "commands", "config", "fixtures", "process", "server", "site", "telemetry"]),
     ("commands", &["cli", "config", "fixtures", "load", "process", "record", "report", "server", "site", "telemetry"]),
-    ("cli", &["config", "fixtures", "process", "server", "telemetry"]),
+    ("cli", &["config", "fixtures", "load", "process", "record", "server", "telemetry"]),
     ("load", &["process", "record"]),
     ("report", &["record"]),
     ("record", &[]),

@@ -1,0 +1,130 @@
+//! What comes of a record: the report, the other files, and the exit code.
+
+use std::process::ExitCode;
+
+use super::super::print;
+use super::outputs::Outputs;
+use super::refusal::Refusal;
+use super::signals::INTERRUPTED;
+use crate::cli::values;
+use crate::record::{Gate, Kind, Record};
+use crate::report;
+
+/// Exit code of a run that broke a gate.
+const GATE_BROKE: u8 = 3;
+
+/// Writes everything that was asked for. Files come first: a reader of stdout that has gone takes none of them along.
+pub fn write(record: &Record, format: values::Output, outputs: Outputs) -> Result<(), Refusal> {
+    let Outputs { report, hdr, percentiles } = outputs;
+    if let Some(last) = record.runs.last() {
+        let times = last.latency.headline();
+        hdr.map_or(Ok(()), |file| file.write(|file| report::hdr::write(file, times)))?;
+        percentiles.map_or(Ok(()), |file| file.write(|file| report::percentiles_csv::write(file, times)))?;
+    }
+    let text = match format {
+        values::Output::Text => report::text::render(record),
+        values::Output::Json => report::json::render(record).map_err(Refusal::failed)?,
+    };
+    match report {
+        Some(file) => file.write(|file| file.write_all(text.as_bytes())),
+        None if print(&text) == ExitCode::SUCCESS => Ok(()),
+        None => Err(Refusal::failed("cannot write the report to stdout")),
+    }
+}
+
+/// What is wrong with the record, as sentences for stderr, and the exit code that says so.
+pub fn judge(record: &Record, gates: &[Gate]) -> (Vec<String>, u8) {
+    if record.runs.iter().any(|run| run.interrupted) {
+        return (Vec::new(), INTERRUPTED);
+    }
+    if record.kind == Kind::FindMax {
+        // The gates have guided the search; most of its runs broke one.
+        let words = record.finding.iter().map(|finding| finding.words.clone()).collect();
+        return (words, if record.found_rate_per_s.is_some() { 0 } else { GATE_BROKE });
+    }
+    let broken = record.runs.iter().flat_map(|run| {
+        // Each step has its own rate, which tells them apart.
+        let rate = run.settings.rate_per_s.filter(|_| record.kind == Kind::Steps);
+        let step = rate.map_or(String::new(), |rate| format!("at {rate:.0}/s: "));
+        gates.iter().filter_map(|gate| gate.broken(run)).map(move |broken| format!("{step}{broken}"))
+    });
+    let broken: Vec<_> = broken.collect();
+    let code = if broken.is_empty() { 0 } else { GATE_BROKE };
+    (broken, code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::tests::args;
+    use super::*;
+    use crate::record::{Endings, Run, VERSION, sample};
+
+    fn record(kind: Kind, runs: Vec<Run>) -> Record {
+        let (tool, command) = ("quintain".to_owned(), vec!["quintain".to_owned()]);
+        Record { version: VERSION, tool, command, kind, runs, found_rate_per_s: None, finding: None }
+    }
+
+    fn failing() -> Run {
+        let run = sample::run();
+        Run { endings: Endings { reset: 5, ..run.endings }, ..run }
+    }
+
+    fn gates(texts: &[&str]) -> Vec<Gate> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_broken_gate_is_exit_code_3() {
+        let gates = gates(&["failed>4", "failed>1000000", "max>10h"]);
+        let (sentences, code) = judge(&record(Kind::Single, vec![failing()]), &gates);
+        assert_eq!((sentences.len(), code), (1, 3), "{sentences:?}");
+        assert!(sentences[0].starts_with("failed was "), "{sentences:?}");
+        assert_eq!(judge(&record(Kind::Single, vec![failing()]), &gates[1..]), (Vec::new(), 0));
+        assert_eq!(judge(&record(Kind::Single, vec![failing()]), &[]), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn each_step_is_judged_and_named_by_its_rate() {
+        let at = |rate, mut run: Run| {
+            run.settings.rate_per_s = Some(rate);
+            run
+        };
+        let steps = vec![at(100.0, failing()), at(200.0, failing())];
+        let (sentences, code) = judge(&record(Kind::Steps, steps), &gates(&["failed>4"]));
+        assert_eq!(code, 3);
+        assert!(
+            sentences[0].starts_with("at 100/s: failed was ") && sentences[1].starts_with("at 200/s: "),
+            "{sentences:?}"
+        );
+    }
+
+    #[test]
+    fn a_search_is_judged_by_what_it_found() {
+        let searched = |found_rate_per_s| Record { found_rate_per_s, ..record(Kind::FindMax, vec![failing()]) };
+        assert_eq!(judge(&searched(Some(5.0)), &gates(&["failed>4"])).1, 0);
+        assert_eq!(judge(&searched(None), &gates(&["failed>4"])).1, 3);
+    }
+
+    #[test]
+    fn half_a_run_is_not_judged() {
+        let interrupted = Run { interrupted: true, ..failing() };
+        assert_eq!(judge(&record(Kind::Single, vec![interrupted]), &gates(&["failed>4"])), (Vec::new(), INTERRUPTED));
+    }
+
+    #[test]
+    fn each_file_has_its_form() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let words = ["-o", &path("report"), "--hdr", &path("hdr"), "-e", &path("csv"), "http://h/"];
+        let record = record(Kind::Single, vec![sample::run()]);
+        write(&record, values::Output::Json, Outputs::open(&args(&words)).unwrap()).unwrap();
+        let read = |name: &str| fs::read_to_string(path(name)).unwrap();
+        assert_eq!(report::json::read(&read("report")).unwrap(), record);
+        assert!(read("hdr").trim_start().starts_with("Value"), "{}", read("hdr"));
+        assert!(read("csv").starts_with("Percentage served,Time in ms\n"), "{}", read("csv"));
+        write(&record, values::Output::Text, Outputs::open(&args(&words)).unwrap()).unwrap();
+        assert_eq!(read("report"), report::text::render(&record));
+    }
+}
