@@ -23,3 +23,4 @@ mod startup;
 mod tables;
 mod tidy;
 mod transfers;
+mod truth;

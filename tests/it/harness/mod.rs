@@ -7,6 +7,7 @@ mod peer;
 mod response;
 mod server;
 mod site;
+mod truth;
 
 pub use client::{Broken, Client, Endpoint, PATIENCE};
 pub use gate::{machine_to_myself, raise_descriptor_limit, say_skipped};
@@ -15,3 +16,4 @@ pub use peer::Peer;
 pub use response::{Response, printable};
 pub use server::{Launch, Server};
 pub use site::{SECRET, Site, TEN};
+pub use truth::{Answer, Asked, FullBacklog, Ledger, RefusedPort, TruthServer, Turn, Welcome, chunked};
