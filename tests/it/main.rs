@@ -14,6 +14,7 @@ mod knobs;
 mod large_files;
 mod limits;
 mod listeners;
+mod load;
 mod logs;
 mod peers;
 mod profiles;

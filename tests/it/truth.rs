@@ -38,6 +38,7 @@ fn requests_and_bytes_are_written_down() {
     assert_eq!((ledger.accepted, ledger.open, ledger.open_max, ledger.requests), (2, 2, 2, 4));
     assert_eq!(ledger.sent_bytes, 4 * "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n0 0".len() as u64);
     assert_eq!(ledger.received_bytes, ledger.asked.iter().map(|asked| asked.bytes.len() as u64).sum::<u64>());
+    assert_eq!(ledger.asked.iter().map(|asked| asked.connection).collect::<Vec<_>>(), [0, 1, 1, 1]);
     assert_eq!(ledger.asked[2].text(), "POST /c HTTP/1.1\r\nContent-Length: 3\r\n\r\nxyz");
     assert!(ledger.asked.iter().all(|asked| asked.answered_at.is_some_and(|at| at >= asked.read_at)));
     drop((first, second));

@@ -11,6 +11,8 @@ pub enum Then {
     Close,
     /// Closed with a reset (SO_LINGER 0).
     Reset,
+    /// Nothing more is sent and everything is read: a close that loses no answer to a reset (RFC 9112 section 9.6).
+    Linger,
     /// Kept open and read, and never written to again.
     Silence,
 }
@@ -116,6 +118,11 @@ impl Answer {
     /// Whole, and then a close that no header line has announced.
     pub fn then_close(self) -> Self {
         Self { then: Then::Close, ..self }
+    }
+
+    /// Whole, and then the end of what is sent, while what comes is read and thrown away.
+    pub fn then_linger(self) -> Self {
+        Self { then: Then::Linger, ..self }
     }
 
     /// Whole, and then a reset that nothing has announced.

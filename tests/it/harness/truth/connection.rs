@@ -1,7 +1,7 @@
 //! One connection of the scripted server: requests in, and out whatever the script says.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,34 +20,42 @@ pub(super) struct Connection<'a> {
     stream: Arc<TcpStream>,
     number: u64,
     unread: Vec<u8>,
+    counts_as_open: bool,
 }
 
 impl<'a> Connection<'a> {
     pub fn new(shared: &'a Shared, stream: Arc<TcpStream>, number: u64) -> Self {
-        Self { shared, stream, number, unread: Vec::new() }
+        Self { shared, stream, number, unread: Vec::new(), counts_as_open: true }
     }
 
-    /// Serves it to its end. The client sees the close only after the ledger does.
-    pub fn serve(mut self, place: Place) {
-        let leave = Leave { shared: self.shared, place: Some(place) };
-        let then = match (self.shared.script.greet)(self.number) {
-            Welcome::Serve => self.exchange().unwrap_or(Then::Close),
+    /// Serves it to its end.
+    pub fn serve(self, place: Place) {
+        let _leave = Leave { shared: self.shared, place: Some(place) };
+        // Dropped before that, also by a panic of the script.
+        let mut connection = self;
+        let then = match (connection.shared.script.greet)(connection.number) {
+            Welcome::Serve => connection.exchange().unwrap_or(Then::Close),
             Welcome::Close => Then::Close,
             Welcome::Reset => Then::Reset,
             Welcome::Ignore => {
-                self.shared.lifetime.wait_for_end();
+                connection.shared.lifetime.wait_for_end();
                 Then::Close
             }
         };
-        if then == Then::Silence {
-            self.swallow();
+        connection.end(then);
+    }
+
+    fn end(&mut self, then: Then) {
+        match then {
+            Then::Next | Then::Close => {}
+            Then::Reset => SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO)).expect("SO_LINGER"),
+            Then::Linger => {
+                // It may be gone already.
+                let _ = self.stream.shutdown(Shutdown::Write);
+                self.swallow();
+            }
+            Then::Silence => self.swallow(),
         }
-        if then == Then::Reset {
-            let _ = SockRef::from(&*self.stream).set_linger(Some(Duration::ZERO));
-        }
-        self.shared.ledger.closed();
-        leave.forget_stream();
-        drop(self.stream);
     }
 
     /// Answers requests until the connection is to end.
@@ -71,7 +79,7 @@ impl<'a> Connection<'a> {
         Ok(Then::Close)
     }
 
-    fn perform(&self, answer: &Answer) -> io::Result<()> {
+    fn perform(&mut self, answer: &Answer) -> io::Result<()> {
         let lifetime = &self.shared.lifetime;
         if let Some(stall) = answer.stall {
             let from = Instant::now();
@@ -81,6 +89,9 @@ impl<'a> Connection<'a> {
             self.shared.ledger.stall_ends();
         }
         lifetime.wait(answer.delay);
+        if matches!(answer.then, Then::Close | Then::Reset) {
+            self.count_as_closed();
+        }
         for piece in answer.bytes.chunks(answer.piece) {
             lifetime.wait_while_frozen();
             self.write(piece)?;
@@ -121,11 +132,27 @@ impl<'a> Connection<'a> {
         Ok(count > 0)
     }
 
+    /// Before the last bytes, so that a client that opens the next connection because of them is never seen with both.
+    fn count_as_closed(&mut self) {
+        if self.counts_as_open {
+            self.counts_as_open = false;
+            self.shared.ledger.closed();
+        }
+    }
+
     /// Reads on to the end of the connection without keeping what comes.
     fn swallow(&mut self) {
         while self.fill().unwrap_or(false) {
             self.unread.clear();
         }
+    }
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        self.count_as_closed();
+        // Dropping the last use of the stream, which is now this one, closes it.
+        self.shared.lifetime.forget_stream(self.number);
     }
 }
 
@@ -146,19 +173,10 @@ struct Leave<'a> {
     place: Option<Place>,
 }
 
-impl Leave<'_> {
-    fn forget_stream(&self) {
-        if let Some(place) = &self.place {
-            self.shared.lifetime.forget_stream(place);
-        }
-    }
-}
-
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.shared.ledger.failed();
-            self.shared.ledger.closed();
         }
         if let Some(place) = self.place.take() {
             self.shared.lifetime.leave_place(place);

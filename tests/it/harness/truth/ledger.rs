@@ -17,8 +17,8 @@ pub struct Ledger {
     pub accepted: u64,
     /// Those that are open.
     pub open: u64,
-    /// Most that were open at once. A connection that this server closes counts until just before its close; one that
-    /// the client closes, until this server sees it.
+    /// Most that were open at once. A connection that this server ends counts until just before the last bytes on it, one
+    /// that the client closes until this server sees it.
     pub open_max: u64,
     /// Requests that were read whole.
     pub requests: u64,

@@ -38,17 +38,16 @@ impl Lifetime {
         }
         state.at_work += 1;
         state.streams.insert(number, Arc::clone(stream));
-        Some(Place(number))
+        Some(Place)
     }
 
     /// Forgets the stream, so that dropping the last use of it elsewhere closes it.
-    pub fn forget_stream(&self, place: &Place) {
-        self.lock().streams.remove(&place.0);
+    pub fn forget_stream(&self, number: u64) {
+        self.lock().streams.remove(&number);
     }
 
     /// The thread has nothing more to do.
-    pub fn leave_place(&self, place: Place) {
-        self.forget_stream(&place);
+    pub fn leave_place(&self, Place: Place) {
         self.lock().at_work -= 1;
         self.changed.notify_all();
     }
@@ -106,4 +105,4 @@ impl Lifetime {
 
 /// The right to be one of the threads.
 #[derive(Debug)]
-pub(super) struct Place(u64);
+pub(super) struct Place;
