@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use quintain::record::{Distribution, Endings, Run};
+use quintain::record::{Distribution, Doubt, Endings, Run};
 
 use super::{Load, N, WAYS};
 use crate::harness::{Answer, Asked, Ledger, TruthServer, say_skipped};
@@ -103,6 +103,20 @@ fn requests_of_an_open_loop_are_not_early() {
                 assert!(run.elapsed_s >= 99.0 / 200.0, "{} s for 100 requests at 200 a second", run.elapsed_s);
             }
         }
+    }
+}
+
+/// Requests that were due and found no connection before the end are not forgotten.
+#[test]
+fn what_was_due_and_never_sent_is_counted() {
+    for threads in [1, 2] {
+        let server = TruthServer::answering(|_| Answer::silence());
+        let load = Load::of(server.url("/")).with("-t 500ms --rate 100 -c 2");
+        let run = load.with(&format!("--threads {threads}")).measure();
+        assert_eq!(run.endings, Endings { aborted: 2, ..Endings::default() });
+        assert_eq!(run.client.never_sent, 48, "of 50 that were due, two were on their way");
+        assert!(run.client.achieved_rate.is_some_and(|rate| rate < 0.1), "{:?}", run.client);
+        assert!(run.verdict.doubts.contains(&Doubt::RateNotAchieved), "{:?}", run.verdict);
     }
 }
 
