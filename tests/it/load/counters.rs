@@ -91,7 +91,7 @@ fn mixtures() {
 fn a_limit_of_requests_per_connection() {
     let site = Site::small();
     for words in ["--threads 1", "--threads 2", "--http 1.0", "--pipeline 4"] {
-        let server = Launch::over(site.root()).set("keep_alive.requests", "10").with_admin().start();
+        let server = Launch::over(site.root()).set("keep_alive.max_requests", "10").with_admin().start();
         let run = Load::of(server.url("/ten.txt")).with(&format!("-n {N} -c {C}")).with(words).measure();
         assert_eq!(run.endings, Endings { ok: N, ..Endings::default() }, "{words}");
         assert!(run.connections.opened >= N / 10, "{words}: {:?}", run.connections);

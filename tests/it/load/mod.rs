@@ -25,6 +25,9 @@ pub use run::{Load, Ran};
 /// Requests of a run that looks at endings: not divisible by the connections.
 const N: u64 = 22;
 
+/// Their connections.
+const C: u64 = 8;
+
 /// Both ways to use a connection, over one thread and over two.
 const WAYS: [&str; 4] = [
     "--connections keep-alive --threads 1",
@@ -38,12 +41,12 @@ fn all_ok() -> Endings {
     Endings { ok: N, ..Endings::default() }
 }
 
-/// Runs `N` requests over 4 connections in each of the [`WAYS`] against a script, and requires these endings.
+/// Runs `N` requests over `C` connections in each of the [`WAYS`] against a script, and requires these endings.
 #[track_caller]
 fn every_way(reply: impl Fn(&Turn<'_>) -> Answer + Send + Sync + Clone + 'static, more: &str, expected: Endings) {
     for way in WAYS {
         let server = TruthServer::answering(reply.clone());
-        let load = Load::of(server.url("/")).with(&format!("-n {N} -c 4")).with(way).with(more);
+        let load = Load::of(server.url("/")).with(&format!("-n {N} -c {C}")).with(way).with(more);
         assert_eq!(load.endings(), expected, "{way} {more}");
         assert_eq!(expected.all(), N, "the test itself expects exactly one ending per request");
     }

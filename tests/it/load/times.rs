@@ -1,12 +1,12 @@
 //! Times that a script has laid down. Nothing here depends on how fast the machine is: what a test requires is a lower bound
 //! that the script itself gives, or the analytic value of a run that, by the server's own clock, went as analysed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use quintain::record::{Distribution, Doubt, Endings, Run};
 
 use super::{Load, N, WAYS};
-use crate::harness::{Answer, Asked, Ledger, TruthServer, say_skipped};
+use crate::harness::{Answer, Asked, Ledger, TruthServer, machine_to_myself};
 
 fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).expect("a short time")
@@ -124,13 +124,13 @@ fn what_was_due_and_never_sent_is_counted() {
 mod stall {
     use super::*;
 
-    pub const RATE: f64 = 100.0;
-    pub const REQUESTS: u64 = 400;
-    pub const STALL: Duration = Duration::from_secs(2);
+    pub const RATE: f64 = 50.0;
+    pub const REQUESTS: u64 = 200;
+    pub const STALL: Duration = Duration::from_secs(3);
     pub const CONNECTIONS: u64 = 8;
 
     /// The request that the server stops at.
-    const FIRST: u64 = 50;
+    const FIRST: u64 = 20;
 
     /// One run, and the truth.
     pub fn run(threads: &str) -> (Run, Ledger) {
@@ -146,20 +146,48 @@ mod stall {
         (run, ledger)
     }
 
-    /// Mean response time of all requests in seconds: those that are due during the stall wait for its end, which is
-    /// from 0 to S away, uniformly; the others do not wait.
+    /// Mean response time of all requests in seconds. S x rate of them are due during the stall and wait for its end,
+    /// which is S away for the first, and less by a gap for each one after it; the others do not wait.
     pub fn analytic_mean() -> f64 {
-        let stall = STALL.as_secs_f64();
-        stall * stall * RATE / (2.0 * REQUESTS as f64)
+        let delayed = STALL.as_secs_f64() * RATE;
+        delayed * (delayed + 1.0) / 2.0 / RATE / REQUESTS as f64
     }
 
     /// The same by the server's clock: from when each request was due to when it had its answer. Requests do not
-    /// differ, so it is of no importance which answer belongs to which.
+    /// differ, so it is of no importance which answer belongs to which. Never more than the client can have seen.
     pub fn true_mean(ledger: &Ledger) -> f64 {
-        let start = ledger.asked[0].read_at;
-        let answered = |at: &Asked| (at.answered_at.expect("answered") - start).as_secs_f64();
-        let due = (0..REQUESTS).map(|number| number as f64 / RATE).sum::<f64>();
-        (ledger.asked.iter().map(answered).sum::<f64>() - due) / REQUESTS as f64
+        let origin = ledger.asked[0].read_at;
+        let since = |at: Instant| at.saturating_duration_since(origin).as_secs_f64();
+        let due = |number: usize| number as f64 / RATE;
+        // No request is read before it is due, so the schedule began at or before each of these.
+        let began = ledger.asked.iter().enumerate().map(|(number, asked)| since(asked.read_at) - due(number));
+        let began = began.fold(f64::INFINITY, f64::min);
+        let waited = |(number, asked): (usize, &Asked)| {
+            since(asked.answered_at.expect("all are answered")) - due(number) - began
+        };
+        ledger.asked.iter().enumerate().map(waited).sum::<f64>() / REQUESTS as f64
+    }
+}
+
+/// h2load, hey and oha have a mean that is 90 % too low here. Whoever waits while the server stands still is part of the
+/// response time, and not of the service time, which only those see whose request had been sent.
+#[test]
+fn a_stall_is_seen_by_all_whom_it_kept_waiting() {
+    let _alone = machine_to_myself();
+    for threads in ["1", "2"] {
+        let mut means = Vec::new();
+        // A busy machine makes the stall longer than asked for, and serves late what had to wait. It can only add.
+        while !means.last().is_some_and(|mean| within(*mean, stall::analytic_mean(), 0.02)) {
+            assert!(means.len() < 5, "{threads} threads: {means:?} s, analytic {} s", stall::analytic_mean());
+            let (run, ledger) = stall::run(threads);
+            assert_eq!(run.endings, Endings { ok: stall::REQUESTS, ..Endings::default() });
+            let response = run.latency.response.as_ref().expect("an open loop has response times");
+            assert_stall_is_in(response);
+            assert_stall_is_not_in(&run.latency.service);
+            let (mean, truth) = (response.mean_ns / 1e9, stall::true_mean(&ledger));
+            assert!(mean >= truth * 0.999, "{threads} threads: {mean} s, by the server's clock {truth} s");
+            means.push(mean);
+        }
     }
 }
 
@@ -167,37 +195,7 @@ fn within(value: f64, expected: f64, share: f64) -> bool {
     (value - expected).abs() <= expected * share
 }
 
-/// h2load, hey and oha have a mean that is 90 % too low here. Whoever waits while the server stands still is part of the
-/// response time, and not of the service time, which only those see whose request had been sent.
-#[test]
-fn a_stall_is_seen_by_all_whom_it_kept_waiting() {
-    const ATTEMPTS: usize = 5;
-    for threads in ["1", "2"] {
-        let as_analysed = (0..ATTEMPTS).any(|_| {
-            let (run, ledger) = stall::run(threads);
-            assert_eq!(run.endings, Endings { ok: stall::REQUESTS, ..Endings::default() });
-            let response = run.latency.response.as_ref().expect("an open loop has response times");
-            let mean = response.mean_ns / 1e9;
-            let truth = stall::true_mean(&ledger);
-            assert!(within(mean, truth, 0.02), "{threads} threads: mean {mean} s, by the server's clock {truth} s");
-            assert_stall_is_in(response);
-            assert_stall_is_not_in(&run.latency.service);
-            // On a busy machine the stall is longer than asked for, and what had to wait is served late. That would
-            // be seen in the truth, too, and is nothing to compare the analytic value with.
-            let quiet = within(truth, stall::analytic_mean(), 0.01);
-            if quiet {
-                let analytic = stall::analytic_mean();
-                assert!(within(mean, analytic, 0.02), "{threads} threads: mean {mean} s, analytic {analytic} s");
-            }
-            quiet
-        });
-        if !as_analysed {
-            say_skipped("the machine was too busy to compare with the analytic mean; the server's own clock agreed");
-        }
-    }
-}
-
-/// Whatever the machine does, those who were due in the stall waited at least for its end.
+/// Whatever the machine does, those who were due in the stall waited at least for its end, from 0 to S, uniformly.
 #[track_caller]
 fn assert_stall_is_in(response: &Distribution) {
     for share in [0.25, 0.5, 0.75] {
@@ -206,7 +204,7 @@ fn assert_stall_is_in(response: &Distribution) {
         // One more or less at the edge, and the histogram's three digits.
         assert!(longer >= expected * 0.99 - 1.0, "{longer} waited {share} of the stall, not {expected}");
     }
-    assert!(response.max_ns as f64 >= stall::STALL.as_nanos() as f64 * 0.99, "{response:?}");
+    assert!(response.max_ns >= ns(stall::STALL), "{response:?}");
 }
 
 #[track_caller]

