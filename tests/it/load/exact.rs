@@ -97,6 +97,12 @@ fn pipelined_answers_may_be_split_anywhere() {
         assert_eq!(run.endings, Endings { ok: 50, ..Endings::default() }, "pieces of {piece}");
         assert_eq!(run.transfer.received_body_bytes, 500);
     }
+    // Reads end within bodies, behind which the next answer is.
+    let server = TruthServer::answering(|_| Answer::ok("x".repeat(10_000)).in_pieces(7_001));
+    let run = Load::of(server.url("/")).with("-n 50 -c 2 --threads 2 --pipeline 5").measure();
+    assert_eq!(run.endings, Endings { ok: 50, ..Endings::default() });
+    let ledger = server.wait_for("all answers", |ledger| ledger.answered >= 50);
+    assert_eq!(run.transfer.received_bytes, ledger.sent_bytes);
 }
 
 /// What had been sent behind an answer that ends its connection was not answered, and goes again.

@@ -44,6 +44,13 @@ fn chunked_bodies_in_pieces() {
     }
 }
 
+/// So large that reads end within their data, which nobody looks at, and which must not take framing with it.
+#[test]
+fn chunked_bodies_that_take_many_reads() {
+    let data = "x".repeat(20_000);
+    each_run(move |_| chunked(&[(&data, ""), (&data[..9_000], ";a=b")], "").in_pieces(3_001), "", bodies(29_000));
+}
+
 #[test]
 fn chunked_bodies_that_break_off_or_make_no_sense() {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
