@@ -254,6 +254,11 @@ impl Exchange {
         if self.is_looked_at { 0 } else { self.framer.discardable() }
     }
 
+    /// Whether nobody has asked for anything behind them: neither chunk framing nor another answer may follow.
+    pub fn nothing_may_follow(&self) -> bool {
+        self.in_flight.len() == 1 && self.framer.ends_with_discardable()
+    }
+
     /// So many of them came and were thrown away.
     pub fn discarded(&mut self, bytes: u64) {
         debug_assert!(bytes <= self.framer.discardable(), "only a body is thrown away");

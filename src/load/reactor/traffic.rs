@@ -197,14 +197,16 @@ impl Reactor<'_> {
 
     /// One read, and whether it found less than it could have taken.
     ///
-    /// A body that nobody looks at is thrown away in the kernel (MSG_TRUNC, tcp(7)). One byte more than belongs to it is asked
-    /// for: if that comes, the server has sent more than it said.
+    /// A body that nobody looks at is thrown away in the kernel (MSG_TRUNC, tcp(7)). Where nothing may follow it, one byte more
+    /// than belongs to it is asked for: if that comes, the server has sent more than it said. Elsewhere that byte would be
+    /// lost to the chunk framing, or to the next answer.
     fn receive(&mut self, at: usize) -> (Received, bool) {
         let slot = &self.slots[at];
         let Some(fd) = &slot.fd else { return (Received::Nothing, true) };
         let discardable = slot.exchange.discardable();
         let (room, flags) = if discardable > 0 && slot.state == State::Open {
-            let room = usize::try_from(discardable).unwrap_or(usize::MAX).saturating_add(1);
+            let beyond = usize::from(slot.exchange.nothing_may_follow());
+            let room = usize::try_from(discardable).unwrap_or(usize::MAX).saturating_add(beyond);
             (room.min(self.read_buffer.len()), RecvFlags::TRUNC)
         } else {
             (READ_BYTES, RecvFlags::empty())

@@ -167,6 +167,12 @@ impl Framer {
         }
     }
 
+    /// Whether the answer ends with what is [`discardable`](Self::discardable): no chunk framing follows it.
+    #[inline]
+    pub fn ends_with_discardable(&self) -> bool {
+        matches!(self.state, State::Length(_))
+    }
+
     /// So many bytes of [`discardable`](Self::discardable) ones were discarded; never more. Where that was the last of
     /// the body, [`next`](Self::next) gives [`Event::End`] also for empty input.
     #[inline]

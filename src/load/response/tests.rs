@@ -402,6 +402,20 @@ fn what_may_be_discarded() {
     assert_eq!((framer.discardable(), framer.next(&mut input, |_| ())), (0, Ok(Some(Event::End))));
 }
 
+/// What is read beyond what is thrown away is gone with it, so it must not be framing.
+#[test]
+fn what_may_follow_the_discardable() {
+    for (lines, ends) in [("Content-Length: 9", true), ("Transfer-Encoding: chunked", false)] {
+        let mut framer = Framer::new();
+        framer.begin(false);
+        let head = format!("HTTP/1.1 200 OK\r\n{lines}\r\n\r\n");
+        let (mut input, mut chunk) = (head.as_bytes(), if ends { &b"1"[..] } else { &b"9\r\n1"[..] });
+        assert!(matches!(framer.next(&mut input, |_| ()), Ok(Some(Event::Head(_)))));
+        assert_eq!(framer.next(&mut chunk, |_| ()), Ok(Some(Event::Body(b"1"))));
+        assert_eq!((framer.discardable(), framer.ends_with_discardable()), (8, ends), "{lines}");
+    }
+}
+
 /// An answer that is right, as bytes, with its status and its body.
 fn right_answers() -> impl Strategy<Value = (Vec<u8>, u16, Vec<u8>)> {
     let lines = vec(("X-[a-z]{1,9}", "[ -~]{0,20}"), 0..5);
