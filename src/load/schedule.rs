@@ -68,6 +68,13 @@ impl Schedule {
         }
     }
 
+    /// How many requests are left, where they have been counted.
+    #[inline]
+    #[must_use]
+    pub fn left(&self) -> Option<u64> {
+        self.left
+    }
+
     /// Takes the next request out.
     pub fn take(&mut self) {
         if let Some(left) = &mut self.left {

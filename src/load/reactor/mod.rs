@@ -194,7 +194,7 @@ impl<'a> Reactor<'a> {
     /// Starts requests that are due for as long as there are connections for them.
     fn dispatch(&mut self, now: u64) {
         let mut new = 0;
-        while self.has_request(now) {
+        while self.has_request(now) || self.is_reserved() {
             let Some(slot) = self.free_slot(now, &mut new) else {
                 if new < BURST && self.opened == self.slots.len() {
                     self.free_since = NEVER;
@@ -207,6 +207,23 @@ impl<'a> Reactor<'a> {
 
     /// A connection that carries nothing, or else a slot for a new one.
     fn free_slot(&mut self, now: u64, new: &mut usize) -> Option<usize> {
+        if self.has_request(now)
+            && let Some(slot) = self.used_slot()
+        {
+            return Some(slot);
+        }
+        let is_too_soon = self.unproven >= UNPROVEN && now < self.next_burst_at;
+        if self.opened == self.slots.len() || *new == BURST || is_too_soon {
+            return None;
+        }
+        *new += 1;
+        self.next_burst_at = now + BURST_GAP_NS;
+        self.opened += 1;
+        Some(self.opened - 1)
+    }
+
+    /// A connection that carries nothing, or else a slot whose connection has gone.
+    fn used_slot(&mut self) -> Option<usize> {
         while let Some(slot) = self.idle.pop() {
             self.slots[slot].listed_idle = false;
             if self.slots[slot].is_idle() {
@@ -219,20 +236,20 @@ impl<'a> Reactor<'a> {
                 return Some(slot);
             }
         }
-        let is_too_soon = self.unproven >= UNPROVEN && now < self.next_burst_at;
-        if self.opened == self.slots.len() || *new == BURST || is_too_soon {
-            return None;
-        }
-        *new += 1;
-        self.next_burst_at = now + BURST_GAP_NS;
-        self.opened += 1;
-        Some(self.opened - 1)
+        None
+    }
+
+    /// Whether the requests that are left are for the connections that have not been opened, one for each. Otherwise quick
+    /// answers on the first ones would use the requests up before there are as many connections as were asked for.
+    fn is_reserved(&self) -> bool {
+        let unopened = self.slots.len() - self.opened;
+        unopened > 0 && self.schedule.left() == Some(unopened as u64) && self.schedule.next() == Due::Now
     }
 
     fn has_request(&self, now: u64) -> bool {
         !self.again.is_empty()
             || match self.schedule.next() {
-                Due::Now => true,
+                Due::Now => !self.is_reserved(),
                 Due::At(due) => due <= now,
                 Due::Over => false,
             }
@@ -244,6 +261,7 @@ impl<'a> Reactor<'a> {
             return Some(asked);
         }
         let due = match self.schedule.next() {
+            Due::Now if self.is_reserved() => return None,
             Due::Now => now,
             Due::At(due) if due <= now => due,
             Due::At(_) | Due::Over => return None,

@@ -52,7 +52,8 @@ impl Reactor<'_> {
             Due::At(due) => due,
             Due::Now | Due::Over => NEVER,
         };
-        let burst = if self.has_request(now) && self.opened < self.slots.len() { BURST_GAP_NS } else { TURN_NS };
+        let is_opening = self.opened < self.slots.len() && (self.has_request(now) || self.is_reserved());
+        let burst = if is_opening { BURST_GAP_NS } else { TURN_NS };
         let until = due.min(end).min(self.next_sweep_at);
         until.saturating_sub(now).min(burst)
     }
