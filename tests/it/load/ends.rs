@@ -123,7 +123,7 @@ fn refuses(server: &TruthServer, ran: &Ran, code: i32, what: &str) {
 #[test]
 fn files_that_cannot_be_written_stop_it_before_any_request() {
     let server = slow();
-    for flag in ["-o", "--hdr", "-e", "-g"] {
+    for flag in ["-o", "--hdr", "-e"] {
         let ran = Load::of(server.url("/")).with("-n 5 -c 1").word(flag).word("/nonexistent/folder/file").run();
         refuses(&server, &ran, 1, "/nonexistent/folder/file");
     }
@@ -166,13 +166,12 @@ fn reports_go_where_they_are_told() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| folder.path().join(name).to_str().expect("a UTF-8 path").to_owned();
     let load = Load::of(server.url("/")).with("-n 50 -c 2 -o").word(path("record"));
-    let ran = load.with("--hdr").word(path("hdr")).with("-e").word(path("csv")).with("-g").word(path("tsv")).run();
+    let ran = load.with("--hdr").word(path("hdr")).with("-e").word(path("csv")).run();
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:#?}");
     let read = |name: &str| fs::read_to_string(path(name)).expect("it was written");
     let record: quintain::record::Record = serde_json::from_str(&read("record")).expect("a record");
     assert_eq!(record.runs[0].endings.ok, 50);
     assert_eq!(read("csv").lines().count(), 102, "a line for each percentage from 0 to 100, and a header");
-    assert_eq!(read("tsv").lines().count(), 51, "a line for each request, and a header");
     assert!(read("hdr").contains("TotalCount"), "{}", read("hdr"));
 }
 
