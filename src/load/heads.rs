@@ -64,7 +64,7 @@ mod tests {
         heads.saw(b"HTTP/1.1 200 OK\r\nX: y\r\nSERVER: nginx/1.22 (x)\r\n\r\n");
         heads.saw(b"HTTP/1.1 200 OK\r\nServer: other\r\n\r\n");
         let answer = heads.first_answer(200, 7);
-        assert_eq!((answer.server.as_str(), answer.body_bytes, answer.head.len()), ("nginx/1.22 (x)", 7, 48));
+        assert_eq!((answer.server.as_str(), answer.body_bytes, answer.head.len()), ("nginx/1.22 (x)", 7, 49));
         assert_eq!(Heads::new(0).first_answer(200, 7).server, "");
         assert!(heads.into_kept().is_empty());
     }

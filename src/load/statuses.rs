@@ -64,9 +64,12 @@ impl fmt::Display for Statuses {
 mod tests {
     use super::*;
 
+    /// What is typed, what it means, and how that is shown.
+    type Row = (&'static str, &'static [(u16, u16)], &'static str);
+
     #[test]
     fn read_and_shown() {
-        let rows: &[(&str, &[(u16, u16)], &str)] = &[
+        let rows: &[Row] = &[
             ("200", &[(200, 200)], "200"),
             ("2xx,3XX", &[(200, 299), (300, 399)], "2xx,3xx"),
             ("200-299, 404", &[(200, 299), (404, 404)], "2xx,404"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::plan::{Address, Arrivals, ExchangePlan, Pace, Plan, Statuses};
+use super::plan::{Address, Arrivals, ExchangePlan, Pace, Plan};
 use super::recorder::Recorder;
 use super::worker::Seen;
 use crate::record::{Client, Latency, Limit, Network, Run, Settings, Target, Verdict};
@@ -96,18 +96,8 @@ fn settings(plan: &Plan) -> Settings {
         warm_up_s: plan.warm_up.as_secs_f64(),
         sources: plan.sources.iter().map(ToString::to_string).collect(),
         body_check,
-        expected_status: show_statuses(expected),
+        expected_status: expected.to_string(),
     }
-}
-
-/// `2xx,304`: whole hundreds as people write them.
-fn show_statuses(Statuses(ranges): &Statuses) -> String {
-    let show = |&(first, last): &(u16, u16)| match (first, last) {
-        (first, last) if first == last => first.to_string(),
-        (first, last) if first % 100 == 0 && last == first + 99 => format!("{}xx", first / 100),
-        (first, last) => format!("{first}-{last}"),
-    };
-    ranges.iter().map(show).collect::<Vec<_>>().join(",")
 }
 
 fn target(plan: &Plan) -> Target {
@@ -131,14 +121,4 @@ fn target(plan: &Plan) -> Target {
 /// 0 of nothing: the record has no place for what is not a number.
 fn per(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn statuses_as_people_write_them() {
-        assert_eq!(show_statuses(&Statuses(vec![(200, 299), (304, 304), (400, 404)])), "2xx,304,400-404");
-    }
 }

@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_broken_gate_is_exit_code_3() {
-        let gates = gates(&["failed>4", "failed>1000000", "max>10h"]);
+        let gates = gates(&["failed>4", "failed>1000000", "max>10000s"]);
         let (sentences, code) = judge(&record(Kind::Single, vec![failing()]), &gates);
         assert_eq!((sentences.len(), code), (1, 3), "{sentences:?}");
         assert!(sentences[0].starts_with("failed was "), "{sentences:?}");

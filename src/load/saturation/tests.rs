@@ -1,4 +1,5 @@
 use super::*;
+use crate::record::Network;
 use crate::record::{Doubt::*, Limit::*};
 
 /// A run as the rules see it. [`Case::default`] is one of a closed loop over a client and a server that are both idle.
