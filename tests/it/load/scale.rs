@@ -29,8 +29,7 @@ fn ten_thousand_connections_and_nothing_failed() {
     assert_eq!(metrics.sum("quintain_connections_accepted_total", &[]), CONNECTIONS as f64);
 }
 
-/// What a run keeps is counts and histograms, whose size is that of their range. Ten times the requests must not show. (10^7
-/// against 10^5 was measured by hand; here it would take minutes.)
+/// What a run keeps is counts and histograms, whose size is that of their range. Ten times the requests must not show.
 #[test]
 fn memory_does_not_grow_with_the_requests() {
     /// Less than 12 bytes for each of the 90,000 requests that are more.
