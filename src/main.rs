@@ -3,13 +3,22 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use quintain::cli::{Cli, Command};
+use quintain::cli::{Cli, Command, Face};
 use quintain::commands;
 
 fn main() -> ExitCode {
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_default();
+    match Face::called_as(&program) {
+        Some(Face::Ab) => return commands::ab::run(&program.to_string_lossy(), words),
+        Some(Face::Webbench) => return commands::webbench::run(words),
+        None => {}
+    }
     match Cli::parse().command {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Load(args) => commands::load::run(&args),
+        Command::Ab(args) => commands::ab::run("ab", args.words),
+        Command::Webbench(args) => commands::webbench::run(args.words),
         Command::Fixtures(args) => commands::fixtures::run(&args),
     }
 }

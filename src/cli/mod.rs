@@ -4,11 +4,15 @@
 
 use clap::{Parser, Subcommand};
 
+pub mod ab;
+mod faces;
 mod fixtures;
 mod load;
 mod serve;
 pub mod values;
+pub mod webbench;
 
+pub use faces::{Face, FaceArgs};
 pub use fixtures::FixturesArgs;
 pub use load::LoadArgs;
 pub use serve::ServeArgs;
@@ -29,6 +33,10 @@ pub enum Command {
     Serve(ServeArgs),
     /// Send requests to an HTTP/1 server and measure its answers.
     Load(Box<LoadArgs>),
+    /// ApacheBench: all of ab's options, and its report to the letter; `quintain ab -h` lists them.
+    Ab(FaceArgs),
+    /// WebBench: all of its options, and its two lines; `quintain webbench -h` lists them.
+    Webbench(FaceArgs),
     /// Write documents to serve: the usual six, or any sizes.
     Fixtures(FixturesArgs),
 }

@@ -4,9 +4,12 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+pub mod ab;
+mod console;
 pub mod fixtures;
 pub mod load;
 pub mod serve;
+pub mod webbench;
 
 /// Exit code for what cannot be done here and now: a taken port, a missing folder.
 const FAILED: u8 = 1;

@@ -11,6 +11,7 @@ use super::clock::Clock;
 use super::exchange::Rules;
 use super::plan::{Address, Plan};
 use super::reactor::{Live, Shared};
+use super::rows::Rows;
 use super::saturation::{self, Figures};
 use super::summary;
 use super::watch::Watches;
@@ -26,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(200);
 pub struct Measured {
     /// The record.
     pub run: Run,
+    /// A row for each answered request, if [`super::plan::Keep::rows`] wanted them.
+    pub rows: Option<Rows>,
     /// Heads of answers, one behind the other, as many as [`super::plan::Keep::head_bytes`] had room for.
     pub heads: Vec<u8>,
 }
@@ -83,7 +86,10 @@ pub fn run(plan: &Plan, stop: &AtomicBool, observe: &mut dyn FnMut(&Progress)) -
     run.interrupted = interrupted;
     run.aborted = aborted;
     run.verdict = saturation::verdict(&figures(&run));
-    Ok(Measured { run, heads })
+    let started_unix_us = started.as_micros() as u64;
+    let logs = seen.into_iter().filter_map(|seen| seen.recorder.rows);
+    let rows = plan.keep.rows.then(|| Rows::merge(logs, started_unix_us));
+    Ok(Measured { run, rows, heads })
 }
 
 /// Starts the threads, calls `look` now and then until they have ended, and collects what they have seen.

@@ -25,6 +25,7 @@ mod reactor;
 mod recorder;
 pub mod request;
 pub mod response;
+mod rows;
 mod saturation;
 mod schedule;
 pub mod search;
@@ -41,3 +42,4 @@ pub mod watch;
 mod worker;
 
 pub use engine::{Measured, RunError, run};
+pub use rows::Rows;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::request::Request;
 use super::verify::Verify;
 use crate::process::affinity::Pins;
+use crate::record::Outcome;
 
 /// Everything that one run needs to know.
 #[derive(Debug, Clone)]
@@ -98,6 +99,8 @@ pub struct End {
     pub duration: Option<Duration>,
     /// After so many failed requests in a row without one that was answered.
     pub abort_after: Option<u64>,
+    /// After the first request that ended as one of these: ab's way with errors of the system.
+    pub fatal: &'static [Outcome],
 }
 
 /// When requests are due.

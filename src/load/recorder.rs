@@ -6,7 +6,8 @@ use hdrhistogram::Histogram;
 
 use super::exchange::{Answer, Asked};
 use super::intervals::IntervalLog;
-use crate::record::{Connections, Distribution, Endings, FirstAnswer, FirstFailure, Moments, Outcome, Transfer};
+use super::rows::RowLog;
+use crate::record::{Connections, Distribution, Endings, FirstAnswer, FirstFailure, Moments, Outcome, Row, Transfer};
 
 /// Largest time that is told apart from larger ones: an hour, in nanoseconds.
 const LARGEST_NS: u64 = 3_600_000_000_000;
@@ -87,6 +88,8 @@ pub struct Recorder {
     pub first_answer: Option<FirstAnswer>,
     /// The first failure.
     pub first_failure: Option<FirstFailure>,
+    /// A row for each answered request, if somebody wants them.
+    pub rows: Option<RowLog>,
     /// Requests that were due and not sent.
     pub never_sent: u64,
     statuses: Box<[u64; STATUSES]>,
@@ -113,6 +116,7 @@ impl Recorder {
             lag: Times::default(),
             first_answer: None,
             first_failure: None,
+            rows: None,
             never_sent: 0,
             statuses: Box::new([0; STATUSES]),
             failures_in_a_row: 0,
@@ -130,7 +134,11 @@ impl Recorder {
         }
         self.connections.kept_alive += u64::from(*keep_alive);
         self.connections.said_keep_alive += u64::from(*says_keep_alive);
-        self.first_byte.record(first_byte.saturating_sub(asked.written));
+        let first_byte_ns = first_byte.saturating_sub(asked.written);
+        self.first_byte.record(first_byte_ns);
+        if let Some(rows) = &mut self.rows {
+            rows.push(row(asked, first_byte_ns, now));
+        }
         let headline = self.times(asked, now);
         self.intervals.ended(now, !outcome.is_failure(), Some(headline));
         if outcome.is_failure() {
@@ -269,5 +277,16 @@ impl Recorder {
     /// Response times and timer errors, of an open loop.
     pub fn open(&self) -> Option<(&Times, &Times)> {
         self.open_loop.then_some((&self.response, &self.timer_error))
+    }
+}
+
+/// With the times of a slot's cycle, as ab has them.
+fn row(asked: &Asked, first_byte_ns: u64, now: u64) -> Row {
+    let connect_ns = asked.connect_ns.unwrap_or(0);
+    Row {
+        total_ns: connect_ns + now.saturating_sub(asked.sent),
+        start_unix_us: asked.sent.saturating_sub(connect_ns) / 1000,
+        connect_ns,
+        first_byte_ns,
     }
 }

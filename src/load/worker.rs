@@ -12,6 +12,7 @@ use super::heads::Heads;
 use super::plan::{Pace, Plan};
 use super::reactor::{Limits, Live, Reactor, Shared};
 use super::recorder::Recorder;
+use super::rows::RowLog;
 use super::schedule::Schedule;
 use super::socket::Dialer;
 use crate::process::schedule::ThreadTimes;
@@ -46,7 +47,9 @@ pub fn run(
     let no_delay = plan.exchange.pipeline > 1 || plan.requests.iter().any(|request| request.body_bytes > 0);
     let dialer = Dialer::new(&plan.target.address, &plan.sources, (index, plan.threads), plan.socket, no_delay)?;
     let schedule = Schedule::new(plan.pace, plan.end.requests, index, plan.threads);
-    let seen = (Heads::new(plan.keep.head_bytes), Recorder::new(plan.pace != Pace::Closed));
+    let mut recorder = Recorder::new(plan.pace != Pace::Closed);
+    recorder.rows = plan.keep.rows.then(RowLog::default);
+    let seen = (Heads::new(plan.keep.head_bytes), recorder);
     let mut reactor = Reactor::new((shared, live, clock), limits, rules, schedule, dialer, seen)?;
     let ended_at = reactor.run()?;
     let times = ThreadTimes::now().since(before);
@@ -68,6 +71,7 @@ fn limits(plan: &Plan, index: usize) -> Limits {
         timeout: plan.exchange.timeout,
         duration: plan.end.duration,
         abort_after: plan.end.abort_after,
+        fatal: plan.end.fatal,
         first_request: index % plan.requests.len(),
     }
 }

@@ -4,6 +4,7 @@
 //! programs has a module here.
 #![allow(clippy::disallowed_methods, reason = "the bans are for the server: a test may wait, and own its threads")]
 
+mod ab;
 mod connections;
 mod counters;
 mod drain;
@@ -25,3 +26,4 @@ mod tables;
 mod tidy;
 mod transfers;
 mod truth;
+mod webbench;

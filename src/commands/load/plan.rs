@@ -110,6 +110,7 @@ fn end(args: &LoadArgs) -> End {
         requests: args.requests.map(u64::from),
         duration: args.duration.or(default),
         abort_after: args.abort_after.map(u64::from),
+        fatal: &[],
     }
 }
 

@@ -136,8 +136,8 @@ impl<E> Runs<'_, E> {
         if !self.measured.is_empty() {
             plan.warm_up = Duration::ZERO;
         } else if !plan.warm_up.is_zero() {
-            let End { abort_after, .. } = plan.end;
-            let end = End { requests: None, duration: Some(plan.warm_up), abort_after };
+            let End { abort_after, fatal, .. } = plan.end;
+            let end = End { requests: None, duration: Some(plan.warm_up), abort_after, fatal };
             let warm_up = Plan { end, keep: Keep::default(), warm_up: Duration::ZERO, ..plan.clone() };
             if self.ask(&warm_up, &Part::WarmUp)?.interrupted {
                 return Err(Cut::Interrupted);

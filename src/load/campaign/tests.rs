@@ -26,7 +26,7 @@ fn plan() -> Plan {
         },
         connections: 10,
         threads: 1,
-        end: End { requests: Some(5000), duration: Some(Duration::from_secs(5)), abort_after: Some(50) },
+        end: End { requests: Some(5000), duration: Some(Duration::from_secs(5)), abort_after: Some(50), fatal: &[] },
         pace: Pace::Closed,
         sources: Vec::new(),
         socket: SocketPlan::default(),

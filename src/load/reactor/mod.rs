@@ -18,6 +18,7 @@ use super::recorder::Recorder;
 use super::schedule::{Due, Schedule};
 use super::slot::{NEVER, Slot, State};
 use super::socket::Dialer;
+use crate::record::Outcome;
 
 mod traffic;
 mod waits;
@@ -76,6 +77,8 @@ pub struct Limits {
     pub duration: Option<Duration>,
     /// Failures in a row that end the run.
     pub abort_after: Option<u64>,
+    /// Endings of which the first ends the run.
+    pub fatal: &'static [Outcome],
     /// The first of the requests that this thread sends.
     pub first_request: usize,
 }
@@ -285,7 +288,9 @@ impl<'a> Reactor<'a> {
     }
 
     fn is_given_up(&self) -> bool {
-        if self.limits.abort_after.is_some_and(|most| self.recorder.failures_in_a_row() >= most) {
+        let Limits { abort_after, fatal, .. } = self.limits;
+        let in_a_row = abort_after.is_some_and(|most| self.recorder.failures_in_a_row() >= most);
+        if in_a_row || fatal.iter().any(|outcome| self.recorder.endings.of(*outcome) > 0) {
             self.shared.aborted.store(true, Ordering::Relaxed);
             self.shared.stop.store(true, Ordering::Relaxed);
         }
