@@ -182,6 +182,10 @@ pub struct LoadArgs {
     #[arg(short = 'e', long, value_name = "FILE", help_heading = "What is written")]
     pub percentiles: Option<PathBuf>,
 
+    /// Write a row for each answered request, as ab -g does
+    #[arg(short = 'g', long, value_name = "FILE", help_heading = "What is written")]
+    pub rows: Option<PathBuf>,
+
     /// Neither progress nor remarks on stderr
     #[arg(short = 'q', long, help_heading = "What is written")]
     pub quiet: bool,

@@ -131,7 +131,7 @@ impl Rules {
 }
 
 /// The requests on one connection and the answer that is being received.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Exchange {
     framer: Framer,
     in_flight: VecDeque<Asked>,
@@ -154,21 +154,6 @@ struct Current {
     says_keep_alive: bool,
     body_bytes: u64,
     first_byte: Option<u64>,
-}
-
-impl Default for Exchange {
-    fn default() -> Self {
-        Self {
-            framer: Framer::new(),
-            in_flight: VecDeque::new(),
-            sent_whole: 0,
-            sent_part: 0,
-            answers: 0,
-            current: Current::default(),
-            check: None,
-            is_looked_at: false,
-        }
-    }
 }
 
 impl Exchange {

@@ -84,10 +84,16 @@ fn place(args: &LoadArgs) -> Option<&'static str> {
 
 fn outputs(args: &LoadArgs) -> Option<&'static str> {
     let distribution = args.hdr.is_some() || args.percentiles.is_some();
-    first(&[(
-        is_ramp(args) && distribution,
-        "--hdr and -e are about one run, and each step of a ramp is one; --output json has the histogram of each",
-    )])
+    first(&[
+        (
+            is_ramp(args) && (distribution || args.rows.is_some()),
+            "--hdr, -e and -g are about one run, and each step of a ramp is one; --output json has the histogram of each",
+        ),
+        (
+            args.find_max && args.rows.is_some(),
+            "-g is about one run, and --find-max makes several; measure the rate that it finds with --rate and -g",
+        ),
+    ])
 }
 
 #[cfg(test)]
@@ -114,8 +120,9 @@ mod tests {
             (&["--verify", "x", "--any-length"], "--verify expects one content"),
             (&["--unix-socket", "/x", "--connect-to", "h:1"], "--unix-socket and --connect-to"),
             (&["--unix-socket", "/x", "--source", "::1"], "a unix socket has no addresses"),
-            (&["--rate", "1:2", "-e", "x"], "--hdr and -e are about one run"),
-            (&["--rate", "1:2", "--hdr", "x"], "--hdr and -e are about one run"),
+            (&["--rate", "1:2", "-e", "x"], "--hdr, -e and -g are about one run"),
+            (&["--rate", "1:2", "-g", "x"], "--hdr, -e and -g are about one run"),
+            (&["--find-max", "-g", "x"], "-g is about one run"),
         ];
         for (arguments, sentence) in rows {
             match check(&args(&[arguments, &["http://h/"][..]].concat())) {

@@ -35,9 +35,10 @@ fn measured(args: &LoadArgs) -> Result<ExitCode, Refusal> {
     let campaign = campaign(args)?;
     let outputs = Outputs::open(args)?;
     let stop = signals::listen().map_err(|error| Refusal::failed(format_args!("cannot listen to signals: {error}")))?;
-    match session::measure(&campaign, &stop, args.quiet) {
+    let (made, rows) = session::measure(&campaign, &stop, args.quiet);
+    match made {
         Ok(Some(record)) => {
-            results::write(&record, args.output, outputs)?;
+            results::write(&record, rows, args.output, outputs)?;
             let (sentences, code) = results::judge(&record, &campaign.gates);
             sentences.iter().for_each(|sentence| say(sentence));
             Ok(ExitCode::from(code))
@@ -45,7 +46,7 @@ fn measured(args: &LoadArgs) -> Result<ExitCode, Refusal> {
         Ok(None) => Ok(fail(INTERRUPTED, &"interrupted before anything was measured")),
         Err(Failed { error, measured }) => {
             // What was measured before it is no less true.
-            measured.map_or(Ok(()), |record| results::write(&record, args.output, outputs))?;
+            measured.map_or(Ok(()), |record| results::write(&record, rows, args.output, outputs))?;
             Err(Refusal::failed(error))
         }
     }

@@ -16,12 +16,15 @@ pub struct Outputs {
     pub hdr: Option<Output>,
     /// Percentiles as CSV.
     pub percentiles: Option<Output>,
+    /// A row for each answered request.
+    pub rows: Option<Output>,
 }
 
 impl Outputs {
     /// Opens all files.
     pub fn open(args: &LoadArgs) -> Result<Self, Refusal> {
-        let named = [("--output-file", &args.output_file), ("--hdr", &args.hdr), ("-e", &args.percentiles)];
+        let named =
+            [("--output-file", &args.output_file), ("--hdr", &args.hdr), ("-e", &args.percentiles), ("-g", &args.rows)];
         let mut taken: Vec<(&str, &Path)> = Vec::new();
         for (flag, path) in named.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?))) {
             if let Some((other, _)) = taken.iter().find(|(_, other)| *other == path) {
@@ -30,9 +33,9 @@ impl Outputs {
             }
             taken.push((flag, path));
         }
-        let [report, hdr, percentiles] =
+        let [report, hdr, percentiles, rows] =
             named.map(|(flag, path)| path.as_ref().map(|path| Output::open(flag, path)).transpose());
-        Ok(Self { report: report?, hdr: hdr?, percentiles: percentiles? })
+        Ok(Self { report: report?, hdr: hdr?, percentiles: percentiles?, rows: rows? })
     }
 }
 
@@ -83,23 +86,23 @@ mod tests {
         fs::write(&path, "the last run, a long text").unwrap();
         let outputs = Outputs::open(&args(&["-o", path.to_str().unwrap(), "http://h/"])).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "the last run, a long text");
-        assert!(outputs.hdr.is_none() && outputs.percentiles.is_none());
+        assert!(outputs.hdr.is_none() && outputs.percentiles.is_none() && outputs.rows.is_none());
         outputs.report.unwrap().write(|file| file.write_all(b"this run")).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "this run");
     }
 
     #[test]
     fn what_cannot_be_written_is_said_before_the_run() {
-        for flag in ["-o", "--hdr", "-e"] {
+        for flag in ["-o", "--hdr", "-e", "-g"] {
             match Outputs::open(&args(&[flag, "/nowhere/x", "http://h/"])) {
                 Err(Refusal::Failed(said)) => assert!(said.contains(" /nowhere/x for writing: No such file"), "{said}"),
                 other => panic!("{flag}: {other:?}"),
             }
         }
-        let Err(Refusal::Usage(said)) = Outputs::open(&args(&["--hdr", "x", "-e", "x", "http://h/"])) else {
+        let Err(Refusal::Usage(said)) = Outputs::open(&args(&["-e", "x", "-g", "x", "http://h/"])) else {
             panic!("not refused")
         };
-        assert_eq!(said, "--hdr and -e both write to x; name two files");
+        assert_eq!(said, "-e and -g both write to x; name two files");
     }
 
     #[test]

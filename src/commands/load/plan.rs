@@ -51,7 +51,7 @@ pub fn plan(args: &LoadArgs, requests: Requests, address: Address, cpus: usize) 
         socket: SocketPlan::default(),
         watch: args.watch.iter().map(|pid| pid.get()).collect(),
         pins: args.cpus.as_ref().map_or_else(Pins::none, |cpus| Pins::to(cpus.0.clone())),
-        keep: Keep::default(),
+        keep: Keep { rows: args.rows.is_some(), head_bytes: 0 },
         warm_up: args.warm_up.unwrap_or_default(),
     };
     Ok(Planned { plan, sequence, remarks })
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!((plan.pace, sequence), (Pace::Closed, Sequence::Single));
         let ExchangePlan { keep_alive, pipeline, timeout, same_length, verify, .. } = &plan.exchange;
         assert_eq!((*keep_alive, *pipeline, *timeout), (true, 1, Duration::from_secs(30)));
-        assert!(*same_length && verify.is_none() && plan.warm_up.is_zero());
+        assert!(*same_length && verify.is_none() && !plan.keep.rows && plan.warm_up.is_zero());
         assert!(remarks.is_empty() && plan.sources.is_empty() && plan.watch.is_empty());
     }
 
@@ -269,6 +269,8 @@ mod tests {
             "8",
             "--warm-up",
             "3",
+            "-g",
+            "x",
             "--pipeline",
             "4",
             "--timeout",
@@ -276,7 +278,7 @@ mod tests {
         ];
         let plan = planned(&arguments).unwrap().plan;
         assert_eq!((plan.sources.len(), plan.watch.as_slice()), (2, &[7, 8][..]));
-        assert_eq!(plan.warm_up, Duration::from_secs(3));
+        assert_eq!((plan.warm_up, plan.keep.rows), (Duration::from_secs(3), true));
         assert_eq!((plan.exchange.pipeline, plan.exchange.timeout), (4, Duration::from_secs(1)));
     }
 }

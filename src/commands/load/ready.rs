@@ -46,7 +46,7 @@ pub fn check(args: &LoadArgs, planned: &mut Planned) -> Result<(), Refusal> {
 fn needs(args: &LoadArgs, planned: &Planned) -> Needs {
     /// Files that reading one process of /proc takes at once.
     const EACH_WATCHED: usize = 2;
-    /// Reports, and the kernel's counters.
+    /// Reports and, of `-g`, what spills to disk; the kernel's counters.
     const OUTPUTS: usize = 8;
     let plan = &planned.plan;
     let (sources, loopback) = match &plan.target.address {

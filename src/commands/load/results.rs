@@ -7,6 +7,7 @@ use super::outputs::Outputs;
 use super::refusal::Refusal;
 use super::signals::INTERRUPTED;
 use crate::cli::values;
+use crate::load::Rows;
 use crate::record::{Gate, Kind, Record};
 use crate::report;
 
@@ -14,8 +15,16 @@ use crate::report;
 const GATE_BROKE: u8 = 3;
 
 /// Writes everything that was asked for. Files come first: a reader of stdout that has gone takes none of them along.
-pub fn write(record: &Record, format: values::Output, outputs: Outputs) -> Result<(), Refusal> {
-    let Outputs { report, hdr, percentiles } = outputs;
+pub fn write(
+    record: &Record,
+    measured_rows: Option<Rows>,
+    format: values::Output,
+    outputs: Outputs,
+) -> Result<(), Refusal> {
+    let Outputs { report, hdr, percentiles, rows } = outputs;
+    if let (Some(file), Some(measured)) = (rows, measured_rows) {
+        file.write(|file| report::rows_tsv::write(file, measured))?;
+    }
     if let Some(last) = record.runs.last() {
         let times = last.latency.headline();
         hdr.map_or(Ok(()), |file| file.write(|file| report::hdr::write(file, times)))?;
@@ -119,12 +128,12 @@ mod tests {
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let words = ["-o", &path("report"), "--hdr", &path("hdr"), "-e", &path("csv"), "http://h/"];
         let record = record(Kind::Single, vec![sample::run()]);
-        write(&record, values::Output::Json, Outputs::open(&args(&words)).unwrap()).unwrap();
+        write(&record, None, values::Output::Json, Outputs::open(&args(&words)).unwrap()).unwrap();
         let read = |name: &str| fs::read_to_string(path(name)).unwrap();
         assert_eq!(report::json::read(&read("report")).unwrap(), record);
         assert!(read("hdr").trim_start().starts_with("Value"), "{}", read("hdr"));
         assert!(read("csv").starts_with("Percentage served,Time in ms\n"), "{}", read("csv"));
-        write(&record, values::Output::Text, Outputs::open(&args(&words)).unwrap()).unwrap();
+        write(&record, None, values::Output::Text, Outputs::open(&args(&words)).unwrap()).unwrap();
         assert_eq!(read("report"), report::text::render(&record));
     }
 }

@@ -6,22 +6,30 @@ use std::time::Duration;
 
 use super::super::say;
 use crate::load::campaign::{Campaign, Failed, Part};
-use crate::load::{self, Measured, RunError};
+use crate::load::{self, Measured, Rows, RunError};
 use crate::record::{Progress, Record};
 use crate::report::progress::{Meter, Style};
 
 /// For so long nothing but failures is no accident any more.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Makes the runs. Without a record the first one was interrupted before it had begun.
-pub fn measure(campaign: &Campaign, stop: &AtomicBool, quiet: bool) -> Result<Option<Record>, Failed<RunError>> {
+/// Makes the runs. Without a record the first one was interrupted before it had begun. The rows are those of the last run.
+pub fn measure(
+    campaign: &Campaign,
+    stop: &AtomicBool,
+    quiet: bool,
+) -> (Result<Option<Record>, Failed<RunError>>, Option<Rows>) {
     let style = Style::new(io::stderr().is_terminal(), quiet);
-    campaign.run(stop, |plan, part| {
+    let mut last_rows = None;
+    let made = campaign.run(stop, |plan, part| {
         let mut watcher = Watcher::new(style, part);
         let measured = load::run(plan, stop, &mut |progress| watcher.see(progress));
         watcher.meter.finish();
-        measured.map(|Measured { run, .. }| run)
-    })
+        let Measured { run, rows, heads: _ } = measured?;
+        last_rows = rows;
+        Ok(run)
+    });
+    (made, last_rows)
 }
 
 /// Looks at the progress of one run.
