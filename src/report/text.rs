@@ -21,7 +21,7 @@ pub fn render(record: &Record) -> String {
     match (record.kind, record.runs.as_slice()) {
         (_, []) => "Nothing was measured.\n".to_owned(),
         (Kind::Single, [run]) => single::render(run),
-        (kind, runs) => steps::render(kind, runs, record.found_rate_per_s),
+        (_, runs) => steps::render(runs, record.finding.as_ref()),
     }
 }
 

@@ -41,6 +41,9 @@ struct Watcher {
 
 impl Watcher {
     fn new(style: Style, part: &Part) -> Self {
+        if let (Part::Stage { broke_before: Some(broke), .. }, true) = (part, style != Style::Quiet) {
+            say(&format_args!("the rate before broke a gate: {broke}"));
+        }
         let title = if *part == Part::Single { String::new() } else { part.to_string() };
         Self { meter: Meter::new(style, &title, io::stderr()), warns: style == Style::Lines }
     }

@@ -39,10 +39,9 @@ impl fmt::Display for Part {
             Self::WarmUp => f.write_str("warm-up"),
             Self::Single => f.write_str("run"),
             Self::Step { number, of, rate_per_s } => write!(f, "step {number} of {of}: {}", PerSecond(*rate_per_s)),
-            Self::Stage { number, stage, broke_before } => {
+            Self::Stage { number, stage, .. } => {
                 let does = if stage.purpose == Purpose::Hold { "holding" } else { "trying" };
-                write!(f, "stage {number}: {does} {} for {:?}", PerSecond(stage.rate_per_s), stage.duration)?;
-                broke_before.as_ref().map_or(Ok(()), |broke| write!(f, ", because {broke}"))
+                write!(f, "stage {number}: {does} {} for {:?}", PerSecond(stage.rate_per_s), stage.duration)
             }
         }
     }

@@ -1,7 +1,31 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::record::{ClientThread, Endings, plain};
+use crate::record::{Client, ClientThread, Endings, Latency, Watched, sample};
+
+/// 1,000 requests in a second, all answered with 200, with latencies of 1, 2, ... 1,000 us.
+fn plain() -> Run {
+    let run = sample::run();
+    Run {
+        endings: Endings { ok: 1000, ..Endings::default() },
+        statuses: [(200, 1000)].into(),
+        answered_per_s: 1000.0,
+        latency: Latency { total: sample::distribution((1..=1000).map(|us| us * 1000)), response: None, ..run.latency },
+        client: Client {
+            threads: vec![ClientThread { cpu_s: 0.4, run_delay_s: 0.1, wall_s: 1.0 }],
+            achieved_rate: None,
+            ..run.client
+        },
+        watched: Vec::new(),
+        ..run
+    }
+}
+
+/// A server with this CPU time for each request.
+fn watched(cpu_per_request_us: f64) -> Watched {
+    let watched = sample::run().watched.remove(0);
+    Watched { cpu_per_request_us, ..watched }
+}
 
 fn gate(text: &str) -> Gate {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -9,7 +33,7 @@ fn gate(text: &str) -> Gate {
 
 /// What the gate says of the sample after this change of it; empty where it holds.
 fn verdict(text: &str, change: fn(&mut Run)) -> String {
-    let mut run = plain::run();
+    let mut run = plain();
     change(&mut run);
     gate(text).broken(&run).map_or(String::new(), |broken| broken.to_string())
 }
@@ -96,13 +120,13 @@ fn latencies_break_gates() {
 
 #[test]
 fn an_open_loop_is_judged_by_its_response_time() {
-    let sentence = verdict("p50>1s", |run| run.latency.response = Some(plain::distribution([3_000_000_000])));
+    let sentence = verdict("p50>1s", |run| run.latency.response = Some(sample::distribution([3_000_000_000])));
     assert_eq!(sentence, "p50 was 3 s: --fail-if 'p50>1s'");
 }
 
 #[test]
 fn what_is_shown_breaks_the_gate_too() {
-    let slower = |run: &mut Run| run.latency.total = plain::distribution([5_000_030]);
+    let slower = |run: &mut Run| run.latency.total = sample::distribution([5_000_030]);
     assert_eq!(verdict("max>5ms", slower), "max was 5.00003 ms: --fail-if 'max>5ms'");
     assert_eq!(verdict("max>4ms", slower), "max was 5.00 ms: --fail-if 'max>4ms'");
 }
@@ -134,7 +158,7 @@ fn rates_and_the_client() {
         run.client.achieved_rate = Some(0.9876);
         // The second thread is the busiest: 0.3 on a CPU and 0.6 waiting for one.
         run.client.threads.push(ClientThread { cpu_s: 0.6, run_delay_s: 1.2, wall_s: 2.0 });
-        run.watched = vec![plain::watched(40.0), plain::watched(20.5)];
+        run.watched = vec![watched(40.0), watched(20.5)];
     };
     let rows = [
         ("rate<10000", "rate was 9877: --fail-if 'rate<10000'"),
@@ -153,7 +177,7 @@ fn rates_and_the_client() {
 #[test]
 fn what_a_run_does_not_have_breaks_its_gate() {
     let nothing = |run: &mut Run| {
-        run.latency.total = plain::distribution([]);
+        run.latency.total = sample::distribution([]);
         run.endings = Endings::default();
         run.statuses.clear();
         run.client.threads.clear();
@@ -205,8 +229,8 @@ proptest! {
     /// The sentence never shows a figure that would have passed.
     #[test]
     fn sentences_explain_themselves(bound_ns in 0_u64..2_000_000, measured_ns in 0_u64..2_000_000) {
-        let mut run = plain::run();
-        run.latency.total = plain::distribution([measured_ns]);
+        let mut run = plain();
+        run.latency.total = sample::distribution([measured_ns]);
         let broken = gate(&format!("max>{bound_ns}ns")).broken(&run);
         prop_assert_eq!(broken.is_some(), measured_ns > bound_ns);
         let Some(fact) = broken.map(|broken| broken.fact()) else { return Ok(()) };

@@ -3,24 +3,18 @@
 use super::super::units::{rate, time};
 use super::latency::known_percentile;
 use super::{heading, labelled, wrapped};
-use crate::record::{Doubt, Kind, Limit, Run};
+use crate::record::{Doubt, Finding, Limit, Run};
 
-/// The whole report.
-pub(super) fn render(kind: Kind, runs: &[Run], found_rate_per_s: Option<f64>) -> String {
-    let result = match kind {
-        Kind::FindMax => search(runs, found_rate_per_s) + "\n",
-        Kind::Single | Kind::Steps => String::new(),
-    };
+/// The whole report. What was found stands first where the runs are those of a search.
+pub(super) fn render(runs: &[Run], finding: Option<&Finding>) -> String {
+    let result = finding.map(|finding| search(runs, finding) + "\n").unwrap_or_default();
     let heading = runs.first().map(|run| heading(run, false)).unwrap_or_default();
     format!("{heading}\n{result}{}{}", table(runs), remarks(runs))
 }
 
-/// What the search found, and what stood in the way of more.
-fn search(runs: &[Run], found_rate_per_s: Option<f64>) -> String {
-    let Some(found) = found_rate_per_s else {
-        return labelled("Found", "No rate passed the gates.");
-    };
-    let mut text = labelled("Found", &format!("{} requests/s; the last row held it.", rate(found)));
+/// What the search ended with, and what limited its last run.
+fn search(runs: &[Run], finding: &Finding) -> String {
+    let mut text = labelled("Search", &finding.words);
     if let Some(last) = runs.last() {
         text += &labelled("Verdict", &last.verdict.words);
         text.extend(last.verdict.warnings.iter().map(|warning| labelled("Warning", warning)));
