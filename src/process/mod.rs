@@ -1,6 +1,7 @@
 //! Everything that touches the process itself, and what the kernel says of it and its neighbours.
 
 pub mod affinity;
+pub mod cgroup;
 pub mod limits;
 pub mod netstat;
 pub mod schedule;
