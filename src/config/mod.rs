@@ -87,6 +87,11 @@ impl From<Mistake> for Mistakes {
     }
 }
 
+/// Connections that may wait on each listener, where nobody has set `server.backlog`.
+pub fn default_backlog() -> u32 {
+    Settings::default().server.backlog.0
+}
+
 /// Reads all layers and resolves them to a plan. `config` is the file that a flag named.
 pub fn load(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<Configuration, Mistakes> {
     let merged = merge(config, flags, around)?;

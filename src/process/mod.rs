@@ -3,6 +3,7 @@
 pub mod affinity;
 pub mod cgroup;
 pub mod limits;
+pub mod machine;
 pub mod netstat;
 pub mod schedule;
 pub mod usage;
