@@ -156,7 +156,12 @@ impl Folder {
 }
 
 fn plan(folder: &Path) -> ServePlan {
-    let around = Surroundings { environment: Vec::new(), folder: folder.to_owned(), cpus: NonZeroUsize::MIN };
+    let around = Surroundings {
+        environment: Vec::new(),
+        folder: folder.to_owned(),
+        cpus: NonZeroUsize::MIN,
+        memory_bytes: None,
+    };
     config::load(None, &[], &around).expect("the defaults are valid").plan
 }
 

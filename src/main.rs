@@ -20,5 +20,6 @@ fn main() -> ExitCode {
         Command::Ab(args) => commands::ab::run("ab", args.words),
         Command::Webbench(args) => commands::webbench::run(args.words),
         Command::Fixtures(args) => commands::fixtures::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
     }
 }

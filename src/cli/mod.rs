@@ -5,6 +5,7 @@
 use clap::{Parser, Subcommand};
 
 pub mod ab;
+mod doctor;
 mod faces;
 mod fixtures;
 mod load;
@@ -12,6 +13,7 @@ mod serve;
 pub mod values;
 pub mod webbench;
 
+pub use doctor::DoctorArgs;
 pub use faces::{Face, FaceArgs};
 pub use fixtures::FixturesArgs;
 pub use load::LoadArgs;
@@ -39,6 +41,8 @@ pub enum Command {
     Webbench(FaceArgs),
     /// Write documents to serve: the usual six, or any sizes.
     Fixtures(FixturesArgs),
+    /// Say what this machine means for so many connections.
+    Doctor(DoctorArgs),
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 pub mod ab;
 mod console;
+pub mod doctor;
 pub mod fixtures;
 pub mod load;
 pub mod serve;

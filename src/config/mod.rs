@@ -7,6 +7,7 @@
 //! layers.rs     defaults < profile < file < environment < flags; where each value came from; mistakes
 //! profiles.rs   the settings of servers that are stood in for
 //! resolve.rs    settings -> plan, and the rules that span several settings
+//! memory.rs     a plan that fits the memory that the process may use
 //! plan.rs       what will be done
 //! ```
 
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 mod file;
 mod layers;
+mod memory;
 pub mod plan;
 mod profiles;
 mod resolve;
@@ -26,6 +28,7 @@ mod words;
 mod written;
 
 pub use layers::{Flag, Mistake};
+pub use memory::Bounded;
 pub use units::parse_size;
 
 use layers::{Merged, Origin};
@@ -40,18 +43,16 @@ pub struct Surroundings {
     pub environment: Vec<(OsString, OsString)>,
     /// Where relative paths of configuration files begin.
     pub folder: PathBuf,
-    /// How many CPUs the process may run on.
+    /// How many CPUs the process may use: those of its mask, within the quota of its control group.
     pub cpus: NonZeroUsize,
+    /// Memory that the control group allows the process, in bytes.
+    pub memory_bytes: Option<u64>,
 }
 
 impl Surroundings {
-    /// Those of this process. `available_parallelism` honours the affinity mask and the quota of the control group.
-    pub fn of_this_process() -> Self {
-        Surroundings {
-            environment: std::env::vars_os().collect(),
-            folder: PathBuf::new(),
-            cpus: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-        }
+    /// Those of this process, on a machine that allows it so much.
+    pub fn of_this_process(cpus: NonZeroUsize, memory_bytes: Option<u64>) -> Self {
+        Surroundings { environment: std::env::vars_os().collect(), folder: PathBuf::new(), cpus, memory_bytes }
     }
 }
 
@@ -59,6 +60,8 @@ impl Surroundings {
 pub struct Configuration {
     /// What to do.
     pub plan: ServePlan,
+    /// The cache is smaller than what was configured, because the memory of the process is limited.
+    pub bounded: Option<Bounded>,
     merged: Merged,
 }
 
@@ -84,13 +87,22 @@ impl From<Mistake> for Mistakes {
     }
 }
 
+/// Connections that may wait on each listener, where nobody has set `server.backlog`.
+pub fn default_backlog() -> u32 {
+    Settings::default().server.backlog.0
+}
+
 /// Reads all layers and resolves them to a plan. `config` is the file that a flag named.
 pub fn load(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<Configuration, Mistakes> {
     let merged = merge(config, flags, around)?;
     let root_is_default = nobody_named_a_root(&merged);
-    let plan = resolve::resolve(merged.settings.clone(), root_is_default, around.cpus);
+    let mut plan = resolve::resolve(merged.settings.clone(), root_is_default, around.cpus);
     let mistakes: Vec<_> = resolve::conflicts(&plan).iter().map(|conflict| blame(conflict, &merged)).collect();
-    if mistakes.is_empty() { Ok(Configuration { plan, merged }) } else { Err(Mistakes(mistakes)) }
+    if !mistakes.is_empty() {
+        return Err(Mistakes(mistakes));
+    }
+    let bounded = around.memory_bytes.and_then(|limit_bytes| memory::bound(&mut plan, limit_bytes));
+    Ok(Configuration { plan, bounded, merged })
 }
 
 /// What --check prints is a configuration file that spells every default out; repeating the default folder there is not
@@ -120,7 +132,8 @@ fn blame(Conflict { keys, says }: &Conflict, merged: &Merged) -> Mistake {
 }
 
 impl Configuration {
-    /// The settings in force, as lines of TOML, each with a comment that says where its value came from.
+    /// The settings in force, as lines of TOML, each with a comment that says where its value came from; and a comment
+    /// where the machine allows less than one of them.
     pub fn listing(&self) -> String {
         let lines: Vec<String> = Settings::KEYS
             .iter()
@@ -129,7 +142,8 @@ impl Configuration {
             .collect();
         let width = lines.iter().map(String::len).filter(|width| *width <= 60).max().unwrap_or(0);
         let origins = Settings::KEYS.iter().map(|key| self.merged.origin(key));
-        lines.iter().zip(origins).map(|(line, origin)| format!("{line:width$}  # {origin}\n")).collect()
+        let settings = lines.iter().zip(origins).map(|(line, origin)| format!("{line:width$}  # {origin}\n"));
+        settings.chain(self.bounded.iter().map(|bounded| format!("# {bounded}\n"))).collect()
     }
 }
 

@@ -120,6 +120,16 @@ pub struct ThreadsPlan {
     pub affinity: Affinity,
 }
 
+impl ThreadsPlan {
+    /// How many document caches there are: a worker that is a thread of its own has one of its own.
+    pub fn caches(&self) -> NonZeroUsize {
+        match self.model {
+            Model::EventLoop | Model::BossWorker => self.workers,
+            Model::WorkStealing | Model::ThreadPerConnection => NonZeroUsize::MIN,
+        }
+    }
+}
+
 /// The I/O models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {

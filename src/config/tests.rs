@@ -4,6 +4,7 @@ use std::fs;
 
 use clap::Parser;
 
+use super::plan::CachePlan;
 use super::written::Choice;
 use super::*;
 use crate::cli::{Cli, Command};
@@ -15,6 +16,8 @@ struct Wrote<'a> {
     environment: &'a [(&'a str, &'a str)],
     /// After `quintain serve`.
     arguments: &'a [&'a str],
+    /// What the control group allows.
+    memory_bytes: Option<u64>,
 }
 
 impl Wrote<'_> {
@@ -31,6 +34,7 @@ impl Wrote<'_> {
             environment: self.environment.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             folder: folder.into(),
             cpus: NonZeroUsize::new(4).unwrap(),
+            memory_bytes: self.memory_bytes,
         };
         let command = Cli::parse_from(["quintain", "serve"].iter().chain(self.arguments)).command;
         let Command::Serve(args) = command else { panic!("not serve") };
@@ -319,6 +323,7 @@ fn every_mistake_is_told_in_one_go() {
         config_toml: Some("[site]\nlisting = 'yes'\n[log]\nlevel = 'loud'\n[admin]\nlisten = 1"),
         environment: &[("QUINTAIN_A__B", "")],
         arguments: &["--workers", "0"],
+        memory_bytes: None,
     };
     let places: Vec<_> = wrote.mistakes().lines().map(|line| line.split_once(": ").unwrap().0.to_string()).collect();
     assert_eq!(places, ["config.toml:2", "config.toml:4", "environment QUINTAIN_A__B", "--workers"]);
@@ -386,6 +391,7 @@ fn the_listing_has_every_setting_with_its_origin() {
         config_toml: Some("# two lines\n[limits]\nhead_bytes = 32768"),
         environment: &[("QUINTAIN_HEADERS__EXTRA", "X-Run=7")],
         arguments: &["--listen", "8080", "--set", "site.hidden=true"],
+        memory_bytes: None,
     };
     let listing = wrote.load().unwrap().listing();
     let lines: Vec<_> = listing.lines().map(|line| line.split_once("  # ").unwrap()).collect();
@@ -412,4 +418,40 @@ fn the_listing_is_a_configuration_file_for_the_same() {
     let second = file(&first.listing()).load().unwrap();
     assert_eq!(second.merged.settings, first.merged.settings);
     assert_ne!(second.merged.settings, Settings::default());
+}
+
+/// What each cache gets, the largest file in it, and the note, with 4 workers in the control group of a container.
+fn caches_within(memory_bytes: u64, arguments: &[&str]) -> (u64, u64, String) {
+    let wrote = Wrote { arguments, memory_bytes: Some(memory_bytes), ..Wrote::default() };
+    let Configuration { plan, bounded, .. } = wrote.load().unwrap();
+    let CachePlan { capacity_bytes, file_max_bytes, .. } = plan.site.cache;
+    (capacity_bytes, file_max_bytes, bounded.map_or(String::new(), |bounded| bounded.to_string()))
+}
+
+#[test]
+fn caches_fit_the_memory_of_a_container() {
+    let (m, k) = (units::M, units::K);
+    assert_eq!(caches_within(512 * m, &[]), (64 * m, 24 * k - 1, String::new()));
+    let note = "files.cache_bytes is 64m, but each of 4 caches gets 32m: together no more than half of 256m, the memory limit \
+                of the control group";
+    assert_eq!(caches_within(256 * m, &[]), (32 * m, 24 * k - 1, note.to_owned()));
+    // A pool of workers shares one cache.
+    let together = ["--set", "server.model=work-stealing", "--set", "files.cache_bytes=200m"];
+    let note = "files.cache_bytes is 200m, but the cache gets 128m: together no more than half of 256m, the memory limit of \
+                the control group";
+    assert_eq!(caches_within(256 * m, &together), (128 * m, 24 * k - 1, note.to_owned()));
+    // The largest file shrinks with the cache; a cache is never smaller than it may be configured.
+    let large_files = ["--set", "transfer.path=memory", "--workers", "1"];
+    assert_eq!(caches_within(m, &large_files).1, 512 * k);
+    assert_eq!(caches_within(1, &large_files).0, 64 * k);
+    // Without a cache there is nothing to say.
+    assert_eq!(caches_within(m, &["--set", "files.mode=per-request"]).2, "");
+}
+
+#[test]
+fn what_check_prints_says_that_caches_are_smaller() {
+    let listing = Wrote { memory_bytes: Some(256 * units::M), ..Wrote::default() }.load().unwrap().listing();
+    let note = listing.lines().last().unwrap();
+    assert!(note.starts_with("# files.cache_bytes is 64m, but each of 4 caches gets 32m"), "{note}");
+    assert_eq!(file(&listing).load().unwrap().merged.settings, Settings::default());
 }

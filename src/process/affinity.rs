@@ -1,6 +1,16 @@
 //! Which CPU a thread may run on.
 
+use std::num::NonZeroUsize;
+
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// How many CPUs this process may run on: those of its mask, at least one.
+#[must_use]
+pub fn allowed() -> NonZeroUsize {
+    // A machine with more CPUs than the set has room for refuses to tell; the standard library asks in another way.
+    let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    NonZeroUsize::new(Pins::allowed().0.len()).unwrap_or_else(all)
+}
 
 /// The CPUs that threads are pinned to, in turn; empty is no pinning.
 #[derive(Debug, Clone)]

@@ -39,16 +39,16 @@ pub struct Shape {
 
 /// What the plan means for the model that it names.
 pub fn shape(plan: &ThreadsPlan) -> Shape {
-    let count = plan.workers.get();
+    let (count, workers) = (plan.workers.get(), plan.caches().get());
     let each_alone = |listeners, event_loops| Shape {
-        workers: count,
+        workers,
         listeners,
         most_connections: usize::MAX,
         event_loops,
         writers: Writers::One,
     };
     let together =
-        |most_connections| Shape { workers: 1, listeners: 1, most_connections, event_loops: 1, writers: Writers::Many };
+        |most_connections| Shape { workers, listeners: 1, most_connections, event_loops: 1, writers: Writers::Many };
     match plan.model {
         Model::EventLoop => each_alone(count, count),
         Model::BossWorker => each_alone(1, count + 1),

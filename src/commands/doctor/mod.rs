@@ -1,0 +1,95 @@
+//! `quintain doctor`: what this machine means for so many connections.
+
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::{FAILED, USAGE, fail, print};
+use crate::cli::DoctorArgs;
+use crate::config;
+use crate::load::url::Url;
+use crate::process::affinity;
+use crate::process::machine::Machine;
+
+mod answer;
+mod cpu;
+mod descriptors;
+mod fact;
+mod ports;
+mod queues;
+
+use fact::{Fact, Mark};
+
+/// What is to be possible.
+#[derive(Debug, Clone, Copy)]
+struct Question {
+    /// Connections at once.
+    connections: u64,
+    /// Both ends are on this machine.
+    loopback: bool,
+    /// Backlog of the server's listeners, as it is configured.
+    backlog: u64,
+    /// CPUs of this process's mask.
+    cpus: NonZeroUsize,
+}
+
+/// Looks, and tells. It changes nothing.
+#[must_use]
+pub fn run(DoctorArgs { connections, url }: &DoctorArgs) -> ExitCode {
+    let url = match url.as_deref().map(Url::parse).transpose() {
+        Ok(url) => url,
+        Err(error) => return fail(USAGE, &error),
+    };
+    let answer = url.as_ref().map(answer::ask);
+    let question = Question {
+        connections: u64::from(*connections),
+        loopback: answer.as_ref().is_none_or(|answer| answer.loopback),
+        backlog: u64::from(config::default_backlog()),
+        cpus: affinity::allowed(),
+    };
+    let mut facts = examine(&Machine::read(Path::new("/")), &question);
+    facts.extend(answer.into_iter().flat_map(|answer| answer.facts));
+    let printed = print(&render(&facts, &question));
+    if facts.iter().any(|fact| fact.mark == Mark::Problem) { ExitCode::from(FAILED) } else { printed }
+}
+
+/// The facts of a machine in the order in which a connection meets them.
+fn examine(machine: &Machine, question: &Question) -> Vec<Fact> {
+    let groups: [fn(&Machine, &Question) -> Vec<Fact>; 4] =
+        [descriptors::facts, ports::facts, queues::facts, cpu::facts];
+    groups.iter().flat_map(|facts| facts(machine, question)).collect()
+}
+
+/// A table with a line for each fact, what each of them means, and the sum.
+fn render(facts: &[Fact], question: &Question) -> String {
+    let names = facts.iter().map(|fact| fact.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for Fact { mark, name, value, .. } in facts {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{:7}  {name:names$}  {value}", mark.name());
+    }
+    for Fact { name, means, change, .. } in facts {
+        let _ = write!(text, "\n{name}: {means}\n");
+        if let Some(change) = change {
+            let _ = writeln!(text, "  change: {change}");
+        }
+    }
+    let _ = writeln!(text, "\n{}", sum(facts, question));
+    text
+}
+
+fn sum(facts: &[Fact], Question { connections, .. }: &Question) -> String {
+    let with = |mark| facts.iter().filter(move |fact| fact.mark == mark).map(|fact| fact.name);
+    let problems: Vec<_> = with(Mark::Problem).collect();
+    if !problems.is_empty() {
+        return format!("{connections} connections are not possible as it is: see {}.", problems.join(", "));
+    }
+    match with(Mark::Look).collect::<Vec<_>>().as_slice() {
+        [] => format!("{connections} connections are possible."),
+        looks => format!("{connections} connections are possible; worth a look: {}.", looks.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;
