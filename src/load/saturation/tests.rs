@@ -1,6 +1,8 @@
 use super::*;
-use crate::record::Network;
-use crate::record::{Doubt::*, Limit::*};
+use crate::record::Doubt::{
+    ClientMayBeTheLimit, ClientWasTheLimit, ConcurrencyNotAchieved, ConnectionsRetried, LoopLag, RateNotAchieved, Short,
+};
+use crate::record::Limit::{ClientCpu, Connections, Rate, ServerCpu, Unknown};
 
 /// A run as the rules see it. [`Case::default`] is one of a closed loop over a client and a server that are both idle.
 #[derive(Clone)]
@@ -181,20 +183,20 @@ fn the_network_limits_where_retries_hold_a_tenth_of_the_slots() {
     // 50 slots for 10 s are 500 slot-seconds, and a retry holds one for at least a second.
     let retried = [ConnectionsRetried];
     is("49 SYNs again", &Case { syn_retransmits: 49, ..short() }, Connections, &retried);
-    is("50 SYNs again", &Case { syn_retransmits: 50, ..short() }, Network, &retried);
-    is("50 overflows", &Case { overflows: 50, drops: 50, ..short() }, Network, &retried);
+    is("50 SYNs again", &Case { syn_retransmits: 50, ..short() }, Limit::Network, &retried);
+    is("50 overflows", &Case { overflows: 50, drops: 50, ..short() }, Limit::Network, &retried);
     is(
         "30 of each are not 90",
         &Case { syn_retransmits: 30, overflows: 30, drops: 30, ..short() },
         Connections,
         &retried,
     );
-    is("50 drops", &Case { drops: 50, ..short() }, Network, &retried);
+    is("50 drops", &Case { drops: 50, ..short() }, Limit::Network, &retried);
     is("over kept connections", &Case { syn_retransmits: 500, ..closed() }, Connections, &retried);
     is(
         "half of the requests need a connection",
         &Case { syn_retransmits: 50, opened: 12_500, ..closed() },
-        Network,
+        Limit::Network,
         &retried,
     );
     is("fewer need one", &Case { syn_retransmits: 50, opened: 12_499, ..closed() }, Connections, &retried);
@@ -220,7 +222,7 @@ fn the_first_rule_that_applies_decides() {
     let doubtful_client = Case { client: vec![(0.9, 0.0)], ..closed };
     is("server", &doubtful_client, ServerCpu, &[ClientMayBeTheLimit, ConnectionsRetried]);
     let idle_server = Case { server: None, ..doubtful_client };
-    is("network", &idle_server, Network, &[ClientMayBeTheLimit, ConnectionsRetried]);
+    is("network", &idle_server, Limit::Network, &[ClientMayBeTheLimit, ConnectionsRetried]);
     let no_retries = Case { syn_retransmits: 0, ..idle_server };
     is("unknown", &no_retries, Unknown, &[ClientMayBeTheLimit]);
     is("connections", &Case { client: vec![(0.1, 0.0)], ..no_retries }, Connections, &[]);
