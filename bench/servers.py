@@ -92,6 +92,14 @@ def process_clock(pid):
     return (~pid << 3) | 2
 
 
+def find_documents(root, names):
+    documents = [root / name for name in sorted(set(names))]
+    missing = [document.name for document in documents if not document.is_file()]
+    if missing:
+        raise Refused(f"{root} has no {', '.join(missing)}; `quintain fixtures --out {root}` makes them")
+    return documents
+
+
 @contextlib.contextmanager
 def side_by_side(root, documents, target, cpu, state):
     """All three at once, listening and checked, by name; stopped at the end."""
@@ -126,8 +134,12 @@ def commands(state, root, target, ports):
     return {
         "floor": [str(state / "floor"), str(ports["floor"]), str(root)],
         "nginx": ["nginx", "-e", str(state / "nginx-error.log"), "-c", str(state / "nginx.conf"), "-g", main],
-        "target": [word.replace("{port}", str(ports["target"])).replace("{root}", str(root)) for word in target],
+        "target": fill_in(target, ports["target"], root),
     }
+
+
+def fill_in(command, port, root):
+    return [word.replace("{port}", str(port)).replace("{root}", str(root)) for word in command]
 
 
 def nginx_conf(state, root, port):

@@ -22,42 +22,36 @@ import contextlib
 import json
 import os
 import pathlib
-import platform
-import re
-import resource
-import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # the project's folder stays as it was
 
+import machine
 import servers
 import works
 from servers import NAMES, Refused
 from works import IDLE, IDLE_CONNECTIONS, WORKS
 
-CONGESTION = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control")
-DESCRIPTORS = 20_000  # what nginx.conf.in asks for too
-PACKAGES = {"gcc": "gcc libc6-dev", "nginx": "nginx", "wrk": "wrk", "ab": "apache2-utils"}
+TOOLS = ("gcc", "nginx", "wrk", "ab")
 
 
 def main():
     options = arguments()
-    check_tools()
-    server_cpu, client_cpu = two_cpus()
-    chosen = choose(options.only, raise_descriptor_limit())
+    machine.check_tools(TOOLS)
+    server_cpu, client_cpu = machine.two_cpus()
+    chosen = choose(options.only, machine.raise_descriptor_limit())
     root = options.root.resolve()
-    documents = find_documents(root)
+    documents = servers.find_documents(root, (work.document for work in WORKS))
     os.sched_setaffinity(0, {client_cpu})  # the clients inherit it
     with contextlib.ExitStack() as stack:
-        machine = describe_machine(stack.enter_context(loopback_unpaced()))
+        facts = machine.describe(stack.enter_context(machine.loopback_unpaced()), TOOLS)
         state = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="quintain-bench-")))
         works.build_drain(state)
         running = stack.enter_context(servers.side_by_side(root, documents, options.target, server_cpu, state))
-        return report(machine, measure_all(running, state, chosen, options.rounds), options)
+        return report(facts, measure_all(running, state, chosen, options.rounds), options)
 
 
 def arguments():
@@ -73,31 +67,6 @@ def arguments():
     return options
 
 
-# What must be there
-
-
-def check_tools():
-    missing = [tool for tool in PACKAGES if not shutil.which(tool)]
-    if missing:
-        packages = " ".join(PACKAGES[tool] for tool in missing)
-        raise Refused(f"not installed: {', '.join(missing)}; on Debian: apt-get install {packages}")
-
-
-def two_cpus():
-    cpus = sorted(os.sched_getaffinity(0))
-    if len(cpus) < 2:
-        raise Refused("two CPUs are needed: one for the servers, one for the clients")
-    return cpus[:2]
-
-
-def raise_descriptor_limit():
-    """Clients and servers inherit it. Returns how many each may open."""
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    allowed = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    return allowed
-
-
 def choose(only, descriptors):
     connections = {IDLE: IDLE_CONNECTIONS} | {work.name: work.connections for work in WORKS}
     chosen = only.split(",") if only else list(connections)
@@ -108,49 +77,6 @@ def choose(only, descriptors):
         if needed > descriptors:
             raise Refused(f"{name} needs {needed} descriptors, only {descriptors} are allowed (ulimit -Hn)")
     return chosen
-
-
-def find_documents(root):
-    documents = [root / name for name in sorted({work.document for work in WORKS})]
-    missing = [document.name for document in documents if not document.is_file()]
-    if missing:
-        raise Refused(f"{root} has no {', '.join(missing)}; `quintain fixtures --out {root}` makes them")
-    return documents
-
-
-@contextlib.contextmanager
-def loopback_unpaced():
-    """Yields the congestion control that the measurement runs under."""
-    before = CONGESTION.read_text().strip()
-    if before == "cubic":
-        yield before
-    elif not os.access(CONGESTION, os.W_OK):
-        print(f"congestion control stays {before}: only root may change it", file=sys.stderr)
-        yield before
-    else:
-        CONGESTION.write_text("cubic")
-        try:
-            yield "cubic"
-        finally:
-            CONGESTION.write_text(before)
-
-
-def describe_machine(congestion):
-    cpu = re.search(r"model name\s*:\s*(.+)", pathlib.Path("/proc/cpuinfo").read_text())
-    return {
-        "cpu": cpu[1] if cpu else platform.machine(),
-        "cpus": os.cpu_count(),
-        "kernel": platform.release(),
-        "congestion control": congestion,
-        "nginx": first_line("nginx", "-v").removeprefix("nginx version: "),
-        "wrk": first_line("wrk", "-v").split(" [")[0],
-        "ab": first_line("ab", "-V").removeprefix("This is ").split(" <")[0],
-    }
-
-
-def first_line(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    return (done.stdout + done.stderr).strip().splitlines()[0]
 
 
 # The measurement
@@ -181,8 +107,8 @@ def measure(work, running, state, rounds):
     return {
         "cpu_us": {n: statistics.median(r[n]["cpu_us"] for r in counted) for n in NAMES},
         "requests_per_second": {n: statistics.median(r[n]["requests_per_second"] for r in counted) for n in NAMES},
-        "target_to_nginx": spread([r["target"]["cpu_us"] / r["nginx"]["cpu_us"] for r in counted]),
-        "target_to_floor": spread([r["target"]["cpu_us"] / r["floor"]["cpu_us"] for r in counted]),
+        "target_to_nginx": works.spread([r["target"]["cpu_us"] / r["nginx"]["cpu_us"] for r in counted]),
+        "target_to_floor": works.spread([r["target"]["cpu_us"] / r["floor"]["cpu_us"] for r in counted]),
         "rounds": counted,
     }
 
@@ -202,10 +128,6 @@ def one_burst(work, server, state):
     return {"cpu_us": cpu_us, "requests": burst.requests, "requests_per_second": burst.per_second}
 
 
-def spread(ratios):
-    return {"median": statistics.median(ratios), "smallest": min(ratios), "largest": max(ratios)}
-
-
 # What is said about it
 
 COLUMNS = {"work": 19, "floor us": 8, "nginx us": 8, "target us": 9, "target/nginx": 19, "target/floor": 19}
@@ -218,8 +140,8 @@ def row(*cells):
     return "| " + " | ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths)) + " |"
 
 
-def report(machine, results, options):
-    for key, value in machine.items():
+def report(facts, results, options):
+    for key, value in facts.items():
         print(f"- {key}: {value}")
     print(f"- rounds: {options.rounds}\n")
     print(row(*COLUMNS, RATES))
@@ -232,16 +154,13 @@ def report(machine, results, options):
         else:
             print(memory_row(result) if name == IDLE else table_row(name, result), flush=True)
         if options.json:  # written each time: a result is safe before the next one is begun
-            options.json.write_text(json.dumps({"machine": machine, "works": done}, indent=1) + "\n")
+            options.json.write_text(json.dumps({"machine": facts, "works": done}, indent=1) + "\n")
     return 1 if any("refused" in result for result in done.values()) else 0
 
 
 def table_row(name, result):
     cpu, rate = result["cpu_us"], result["requests_per_second"]
-    ratios = (
-        "{median:.3f} ({smallest:.2f}-{largest:.2f})".format(**result[ratio])
-        for ratio in ("target_to_nginx", "target_to_floor")
-    )
+    ratios = (works.with_spread(result[ratio]) for ratio in ("target_to_nginx", "target_to_floor"))
     return row(name, *(f"{cpu[n]:.2f}" for n in NAMES), *ratios, ", ".join(f"{rate[n]:.0f}" for n in NAMES))
 
 

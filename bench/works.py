@@ -9,6 +9,7 @@ import dataclasses
 import http.client
 import pathlib
 import re
+import statistics
 import subprocess
 import time
 
@@ -101,6 +102,14 @@ def number(pattern, text):
     if not found:
         raise Refused(f"no '{pattern}' in the client's report:\n{text[-600:]}")
     return float(found[1])
+
+
+def spread(ratios):
+    return {"median": statistics.median(ratios), "smallest": min(ratios), "largest": max(ratios)}
+
+
+def with_spread(ratio):
+    return "{median:.3f} ({smallest:.2f}-{largest:.2f})".format(**ratio)
 
 
 def idle_kib_per_connection(server):

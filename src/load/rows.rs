@@ -61,7 +61,7 @@ impl RowLog {
     fn spill(&mut self) -> io::Result<()> {
         if self.parts.len() == MOST_PARTS {
             let most = self.in_memory * MOST_PARTS;
-            return Err(io::Error::other(format!("more than {most} requests of a thread have no rows")));
+            return Err(io::Error::other(format!("a thread keeps {most} rows; the requests after them have none")));
         }
         if self.file.is_none() {
             self.file = Some(tempfile::tempfile()?);
@@ -77,7 +77,8 @@ impl RowLog {
     }
 }
 
-/// All rows of a run, in the order of [`Row`]. If some could not be kept, the reason comes first.
+/// All rows of a run, in the order of [`Row`]. If some could not be kept, the reason comes last: whoever writes a file has
+/// what there is in it before giving up.
 #[derive(Debug)]
 pub struct Rows {
     parts: Vec<Part>,
@@ -118,10 +119,7 @@ impl Iterator for Rows {
     type Item = io::Result<Row>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(error) = self.error.take() {
-            return Some(Err(error));
-        }
-        let Reverse((row, part)) = self.next.pop()?;
+        let Some(Reverse((row, part))) = self.next.pop() else { return self.error.take().map(Err) };
         self.advance(part);
         Some(Ok(Row { start_unix_us: self.started_unix_us + row.start_unix_us, ..row }))
     }
@@ -156,36 +154,87 @@ impl Part {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
-    /// As many as make several parts of several reads each, in an order that is none.
-    #[test]
-    fn rows_come_back_sorted_from_memory_and_file() {
-        let mut random = fastrand::Rng::with_seed(1);
-        let mut expected = Vec::new();
-        let mut logs = [2000, 700, 10, 0].map(|count| {
-            let mut log = RowLog::with_memory(600);
-            for _ in 0..count {
-                let row = Row { total_ns: random.u64(..100), start_unix_us: random.u64(..1 << 30), ..Row::default() };
-                log.push(row);
-                expected.push(Row { start_unix_us: row.start_unix_us + 5_000_000, ..row });
+    /// A row with these times, of which there are so few values that many rows are equal in one.
+    fn row() -> impl Strategy<Value = Row> {
+        (0..9_u64, 0..9_u64, 0..9_u64, 0..9_u64).prop_map(|(total_ns, start_unix_us, connect_ns, first_byte_ns)| Row {
+            total_ns,
+            start_unix_us,
+            connect_ns,
+            first_byte_ns,
+        })
+    }
+
+    fn log(in_memory: usize, rows: &[Row]) -> RowLog {
+        let mut log = RowLog::with_memory(in_memory);
+        rows.iter().for_each(|row| log.push(*row));
+        log
+    }
+
+    fn sorted(rows: impl Iterator<Item = Row>) -> Vec<Row> {
+        let mut rows: Vec<Row> = rows.collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn rows_of_all_threads_come_back_sorted(threads in vec(vec(row(), 0..40), 0..4), in_memory in 1..20_usize) {
+            let logs: Vec<RowLog> = threads.iter().map(|rows| log(in_memory, rows)).collect();
+            for (log, rows) in logs.iter().zip(&threads) {
+                prop_assert_eq!(log.parts.len(), rows.len() / in_memory);
             }
-            log
-        });
-        assert_eq!(logs.each_ref().map(|log| log.parts.len()), [3, 1, 0, 0]);
-        logs.reverse();
-        expected.sort_unstable();
-        let rows: Vec<Row> = Rows::merge(logs, 5_000_000).map(Result::unwrap).collect();
-        assert_eq!(rows, expected);
+            let merged: Vec<Row> = Rows::merge(logs, 0).map(Result::unwrap).collect();
+            prop_assert_eq!(merged, sorted(threads.into_iter().flatten()));
+        }
     }
 
     #[test]
-    fn what_could_not_be_kept_is_said() {
-        let mut log = RowLog::with_memory(1);
-        (0..MOST_PARTS + 2).for_each(|_| log.push(Row::default()));
-        let mut rows = Rows::merge([log], 0);
-        let error = rows.next().unwrap().unwrap_err().to_string();
-        assert_eq!(error, "more than 2048 requests of a thread have no rows");
-        assert!(rows.all(|row| row.is_ok()));
+    fn parts_of_several_reads() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut random = || Row { total_ns: random.u64(..100), start_unix_us: random.u64(..1 << 30), ..Row::default() };
+        let rows: Vec<Row> = (0..4000).map(|_| random()).collect();
+        let (one, other) = rows.split_at(2900);
+        let logs = [log(2 * READ_ROWS + 7, one), log(READ_ROWS, other)];
+        assert_eq!(logs.each_ref().map(|log| log.parts.len()), [5, 4]);
+        let merged: Vec<Row> = Rows::merge(logs, 5_000_000).map(Result::unwrap).collect();
+        let since_1970 = |row: &Row| Row { start_unix_us: row.start_unix_us + 5_000_000, ..*row };
+        assert_eq!(merged, sorted(rows.iter().map(since_1970)));
+    }
+
+    /// All rows that come, and the error after them.
+    fn rows_and_error(logs: impl IntoIterator<Item = RowLog>) -> (usize, String) {
+        let items: Vec<io::Result<Row>> = Rows::merge(logs, 0).collect();
+        let (last, rows) = items.split_last().expect("an error");
+        assert!(rows.iter().all(Result::is_ok));
+        (rows.len(), last.as_ref().unwrap_err().to_string())
+    }
+
+    #[test]
+    fn rows_beyond_the_bound_are_not_kept_and_that_is_said_behind_the_others() {
+        let full = log(1, &[Row::default(); MOST_PARTS + 9]);
+        let other = log(1, &[Row::default(); 3]);
+        // The row that found no room in the file is still in memory.
+        let expected = "a thread keeps 2048 rows; the requests after them have none".to_owned();
+        assert_eq!(rows_and_error([full, other]), (MOST_PARTS + 1 + 3, expected));
+    }
+
+    #[test]
+    fn a_full_disk_loses_no_row_that_was_kept() {
+        let mut log = RowLog::with_memory(4);
+        log.file = Some(OpenOptions::new().read(true).write(true).open("/dev/full").expect("Linux has it"));
+        (0..20).for_each(|_| log.push(Row::default()));
+        assert!(log.rows.len() == 4 && log.parts.is_empty(), "it does not go on collecting in memory");
+        let (rows, error) = rows_and_error([log]);
+        assert_eq!(rows, 4);
+        assert!(error.starts_with("No space left on device"), "{error}");
     }
 }

@@ -1,12 +1,18 @@
 use std::hint::black_box;
+use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use super::*;
 
-/// A process that waits until its standard input is closed.
+/// A process that waits until its standard input is closed. It has answered once, so it is past its start, during which
+/// its memory and its descriptors are those of nobody yet.
 fn waiting() -> Child {
-    Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("cat can be started")
+    let mut child =
+        Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("cat can be started");
+    child.stdin.as_mut().expect("it is piped").write_all(b"x").expect("cat reads");
+    child.stdout.as_mut().expect("it is piped").read_exact(&mut [0]).expect("cat answers");
+    child
 }
 
 /// Takes that much CPU time from the calling thread, however long it has to wait for it.
