@@ -93,6 +93,9 @@ enum State {
     Whole,
 }
 
+/// A head, 1xx or final: its bytes, and what was read out of them.
+type AnyHead<'a> = (Cow<'a, [u8]>, Facts);
+
 impl Default for Framer {
     fn default() -> Self {
         Self::new()
@@ -204,7 +207,7 @@ impl Framer {
     }
 
     #[inline]
-    fn any_head<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<(Cow<'a, [u8]>, Facts)>, Malformed> {
+    fn any_head<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<AnyHead<'a>>, Malformed> {
         if self.cut.is_empty() {
             if !self.skip_blank(input)? {
                 return Ok(None);
@@ -222,7 +225,7 @@ impl Framer {
     /// A head that is not whole or not well-formed. Which of the two is only judged when its end has come, so that it does
     /// not depend on how the bytes were cut; bytes that begin otherwise than any head are refused at once.
     #[cold]
-    fn cut_head<'a>(&mut self, input: &mut &[u8]) -> Result<Option<(Cow<'a, [u8]>, Facts)>, Malformed> {
+    fn cut_head<'a>(&mut self, input: &mut &[u8]) -> Result<Option<AnyHead<'a>>, Malformed> {
         if !self.collect(input)? {
             return Ok(None);
         }
