@@ -57,26 +57,6 @@ pub(crate) fn distribution(times_ns: impl IntoIterator<Item = u64>) -> Distribut
     Distribution::new(&histogram, &moments)
 }
 
-/// A watched process with this CPU time for each request.
-pub(crate) fn watched(cpu_per_request_us: f64) -> Watched {
-    Watched {
-        pid: 1,
-        name: "server".into(),
-        cpu_s: cpu_per_request_us / 1000.0,
-        cpu_per_request_us,
-        cpus_used: cpu_per_request_us / 1000.0,
-        cpus_allowed: 2,
-        busiest_thread: cpu_per_request_us / 1000.0,
-        busiest_thread_delay: 0.0,
-        threads_max: 1,
-        resident_max_bytes: 1 << 20,
-        descriptors_max: 16,
-        voluntary_switches: 0,
-        involuntary_switches: 0,
-        gone: false,
-    }
-}
-
 fn settings() -> Settings {
     Settings {
         connections: 10,
