@@ -1,4 +1,5 @@
-//! The functions that every request passes between hyper and the kernel, each alone.
+//! The functions that every request passes between hyper and the kernel, each alone, and what the load tool does with
+//! every answer.
 //!
 //! ```sh
 //! cargo bench --bench hot_functions              # all of them
@@ -23,6 +24,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request as HttpRequest, StatusCode};
 use quintain::config::plan::{HeadPlan, HeadStyle, ServePlan};
 use quintain::config::{self, Surroundings};
+use quintain::load::response::{Event, Framer};
 use quintain::server::head::{Facts, Heads, Kind, Says};
 use quintain::server::head_scan::HeadScan;
 use quintain::server::request::facts;
@@ -48,6 +50,7 @@ fn main() {
     evaluate_conditions(&mut criterion);
     select_ranges(&mut criterion);
     write_head(&mut criterion, &folder);
+    frame(&mut criterion, &folder);
     criterion.final_summary();
 }
 
@@ -284,4 +287,45 @@ fn write_head(criterion: &mut Criterion, folder: &Folder) {
             });
         });
     }
+}
+
+// === The load tool ===
+
+/// The bytes of an answer as our server sends it. hyper writes the lines as they are in the map, and the body's length.
+fn answer(folder: &Folder) -> Vec<u8> {
+    let document = document(&folder.site(), &Request::new(Method::Get, "/1k.html"));
+    let length = document.length;
+    let kind = Kind::Document(document, None);
+    let (status, length) = (StatusCode::OK, Some(length));
+    let mut headers = HeaderMap::new();
+    let facts = Facts { status, kind: &kind, length, is_head: false, says: Says::Nothing, tick: 0 };
+    Heads::new(folder.plan.head.clone()).write(&facts, &mut headers);
+    let mut bytes = b"HTTP/1.1 200 OK\r\n".to_vec();
+    for (name, value) in &headers {
+        bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    bytes.extend(b"content-length: 1024\r\n\r\n");
+    bytes.extend(fs::read(folder.root.path().join("1k.html")).expect("the document"));
+    bytes
+}
+
+/// One answer from its first byte to its end; with how many bytes of body.
+fn frame_one(framer: &mut Framer, mut input: &[u8]) -> Option<usize> {
+    framer.begin(false);
+    let mut body = 0;
+    loop {
+        match framer.next(&mut input, |_| ()).ok()?? {
+            Event::Head(_) => {}
+            Event::Body(piece) => body += piece.len(),
+            Event::End => return Some(body),
+        }
+    }
+}
+
+fn frame(criterion: &mut Criterion, folder: &Folder) {
+    let answer = answer(folder);
+    let mut framer = Framer::new();
+    let mut group = criterion.benchmark_group("frame");
+    assert_eq!(frame_one(&mut framer, &answer), Some(1024));
+    group.bench_function("1 KiB", |bencher| bencher.iter(|| frame_one(&mut framer, black_box(&answer))));
 }
