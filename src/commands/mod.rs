@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod fixtures;
 pub mod load;
 pub mod serve;
+mod signals;
 pub mod webbench;
 
 /// Exit code for what cannot be done here and now: a taken port, a missing folder.

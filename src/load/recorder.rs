@@ -92,6 +92,8 @@ pub struct Recorder {
     pub rows: Option<RowLog>,
     /// Requests that were due and not sent.
     pub never_sent: u64,
+    /// When the last request that was sent had been due.
+    pub last_due: u64,
     statuses: Box<[u64; STATUSES]>,
     failures_in_a_row: u64,
 }
@@ -118,6 +120,7 @@ impl Recorder {
             first_failure: None,
             rows: None,
             never_sent: 0,
+            last_due: 0,
             statuses: Box::new([0; STATUSES]),
             failures_in_a_row: 0,
         }
@@ -240,6 +243,7 @@ impl Recorder {
             *count += more;
         }
         self.never_sent += other.never_sent;
+        self.last_due = self.last_due.max(other.last_due);
         self.first_answer = self.first_answer.take().or_else(|| other.first_answer.clone());
         self.first_failure = self.first_failure.take().or_else(|| other.first_failure.clone());
     }

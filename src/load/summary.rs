@@ -54,10 +54,9 @@ fn client(plan: &Plan, seen: &[Seen], sum: &Recorder, elapsed_s: f64) -> Client 
     let threads: Vec<_> = seen.iter().map(|seen| seen.thread).collect();
     let cpu_s: f64 = threads.iter().map(|thread| thread.cpu_s).sum();
     let total = sum.total();
-    let sent = sum.endings.all() - sum.endings.aborted;
     let achieved_rate = match plan.pace {
         Pace::Closed => None,
-        Pace::Open { per_second, .. } => Some(per(sent as f64, elapsed_s * per_second)),
+        Pace::Open { per_second, .. } => Some(achieved_rate(sum, per_second, elapsed_s)),
     };
     Client {
         cpu_per_request_us: per(cpu_s * 1e6, sum.endings.all() as f64),
@@ -69,6 +68,22 @@ fn client(plan: &Plan, seen: &[Seen], sum: &Recorder, elapsed_s: f64) -> Client 
         never_sent: sum.never_sent,
         threads,
     }
+}
+
+/// The part of the asked rate that was achieved.
+///
+/// Of the requests that fell due, those count that have ended, and as many of those on their way as a server that keeps
+/// up has there: rate times answer time. A server that answers nothing has achieved nothing, although all was sent. A run
+/// that ends with its last request may besides have taken longer than its schedule.
+fn achieved_rate(sum: &Recorder, per_second: f64, elapsed_s: f64) -> f64 {
+    let service_s = sum.service().moments().mean() / 1e9;
+    let (ended, on_their_way) = (sum.endings.all() - sum.endings.aborted, sum.endings.aborted);
+    let due = ended + on_their_way + sum.never_sent;
+    let reached = per(ended as f64 + (on_their_way as f64).min(per_second * service_s), due as f64);
+    let scheduled_s = sum.last_due as f64 / 1e9 + 1.0 / per_second;
+    let has_ended_with_the_last = on_their_way == 0 && sum.never_sent == 0;
+    let took_s = if has_ended_with_the_last { elapsed_s - service_s } else { 0.0 };
+    if took_s > scheduled_s { reached * scheduled_s / took_s } else { reached }
 }
 
 fn settings(plan: &Plan) -> Settings {

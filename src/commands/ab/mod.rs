@@ -15,7 +15,8 @@ use std::process::ExitCode;
 use self::failure::Failure;
 use self::heartbeat::Heartbeat;
 use self::request::WrongUrl;
-use super::console::{interruptible, put, tell};
+use super::console::{put, tell};
+use super::signals;
 use crate::cli::ab::{self as typed, AbArgs, AbCall, TableAttributes};
 use crate::load::plan::Plan;
 use crate::load::target::HostPort;
@@ -84,7 +85,7 @@ impl Call {
         if self.args.verbosity >= 2 {
             put(&said::request(&plan.requests[0]))?;
         }
-        let stop = interruptible().map_err(|error| Failure::sentence(failure::ERROR, error))?;
+        let stop = signals::listen().map_err(|error| Failure::sentence(failure::ERROR, error))?;
         let measured = load::run(&plan, &stop, &mut |progress| tell(&heartbeat.due(progress.ended)));
         let measured = measured.map_err(|error| Failure::sentence(failure::ERROR, error))?;
         self.report(measured, heartbeat, &plan)

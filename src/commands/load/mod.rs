@@ -16,13 +16,12 @@ mod refusal;
 mod requests;
 mod results;
 mod session;
-mod signals;
 mod typed;
 
+use super::signals::{self, INTERRUPTED};
 use outputs::Outputs;
 use plan::Planned;
 use refusal::Refusal;
-use signals::INTERRUPTED;
 
 /// Measures, reports, and judges.
 #[must_use]

@@ -12,7 +12,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use self::request::Asked;
-use super::console::{interruptible, put, tell};
+use super::console::{put, tell};
+use super::signals;
 use crate::cli::webbench::{HttpVersion, USAGE, WebbenchArgs, WebbenchCall, WebbenchMistake, parse};
 use crate::load::plan::{Address, End, ExchangePlan, Keep, Pace, Plan, SocketPlan, Statuses, Target};
 use crate::load::preflight::{self, Facts, Needs};
@@ -66,7 +67,7 @@ fn bench(args: &WebbenchArgs) -> Result<ExitCode, Failure> {
     let plan = plan(args, asked, address);
     check(&plan, address)?;
     let failed = |error: &dyn std::fmt::Display| Failure(SYSTEM, format!("quintain: {error}\n"));
-    let stop = interruptible().map_err(|error| failed(&error))?;
+    let stop = signals::listen().map_err(|error| failed(&error))?;
     let Measured { run, .. } = load::run(&plan, &stop, &mut |_| {}).map_err(|error| failed(&error))?;
     put(&webbench::result(&run, &options)).map_err(|_| Failure(SYSTEM, String::new()))?;
     tell(&unnoticed(&run));

@@ -269,8 +269,11 @@ impl<'a> Reactor<'a> {
             Due::At(due) if due <= now => due,
             Due::At(_) | Due::Over => return None,
         };
-        if self.schedule.next() != Due::Now && due >= self.free_since {
-            self.recorder.sent_late(now - due);
+        if self.schedule.next() != Due::Now {
+            self.recorder.last_due = due;
+            if due >= self.free_since {
+                self.recorder.sent_late(now - due);
+            }
         }
         self.schedule.take();
         self.outstanding += 1;
