@@ -19,6 +19,9 @@ fn main() -> ExitCode {
         Command::Load(args) => commands::load::run(&args),
         Command::Ab(args) => commands::ab::run("ab", args.words),
         Command::Webbench(args) => commands::webbench::run(args.words),
+        Command::Stop(args) => commands::instance::stop(&args),
+        Command::Reload(args) => commands::instance::reload(&args),
+        Command::Status(args) => commands::instance::status(&args),
         Command::Fixtures(args) => commands::fixtures::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }

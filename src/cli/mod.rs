@@ -8,6 +8,7 @@ pub mod ab;
 mod doctor;
 mod faces;
 mod fixtures;
+mod instance;
 mod load;
 mod serve;
 pub mod values;
@@ -16,6 +17,7 @@ pub mod webbench;
 pub use doctor::DoctorArgs;
 pub use faces::{Face, FaceArgs};
 pub use fixtures::FixturesArgs;
+pub use instance::{InstanceArgs, StopArgs};
 pub use load::LoadArgs;
 pub use serve::ServeArgs;
 
@@ -39,6 +41,12 @@ pub enum Command {
     Ab(FaceArgs),
     /// WebBench: all of its options, and its two lines; `quintain webbench -h` lists them.
     Webbench(FaceArgs),
+    /// End a server that runs: running answers may finish first.
+    Stop(StopArgs),
+    /// Let a server that runs read its configuration again.
+    Reload(InstanceArgs),
+    /// Say whether a server runs: exit code 0 if it does, 3 if not, 1 if it died.
+    Status(InstanceArgs),
     /// Write documents to serve: the usual six, or any sizes.
     Fixtures(FixturesArgs),
     /// Say what this machine means for so many connections.

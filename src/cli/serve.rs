@@ -19,6 +19,7 @@ Examples:
   quintain serve --workers 1 --set keep_alive.max_requests=100 --set socket.congestion=cubic
   quintain serve --profile tomcat --workers 2         as Tomcat is shipped: model, limits, quota and heads
   quintain serve --set admin.listen=127.0.0.1:9100    /healthz, /metrics and /status on a port of their own
+  quintain serve --daemon --pid-file /run/quintain.pid --set log.file=/var/log/quintain.log
   quintain serve --config bench.toml --check          what would count, and where it comes from";
 
 /// What may be typed after `quintain serve`.
@@ -57,6 +58,18 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", help_heading = "How it is served")]
     pub max_connections: Option<String>,
 
+    /// Go into the background; return when the server serves, or with its reason why not (needs log.file)
+    #[arg(long, help_heading = "How it runs")]
+    pub daemon: bool,
+
+    /// File for the process id, locked while the server lives (process.pid_file) [default: off]
+    #[arg(long, value_name = "FILE", help_heading = "How it runs")]
+    pub pid_file: Option<String>,
+
+    /// User to become once everything is bound and open (process.user) [default: off]
+    #[arg(long, value_name = "NAME[:GROUP]", help_heading = "How it runs")]
+    pub user: Option<String>,
+
     /// Where access log lines go (log.access): off, stdout, stderr or a path [default: off]
     #[arg(long, value_name = "WHERE", help_heading = "What is written")]
     pub access_log: Option<String>,
@@ -74,6 +87,8 @@ impl ServeArgs {
             ("--workers", "server.workers", &self.workers),
             ("--max-connections", "server.max_connections", &self.max_connections),
             ("--access-log", "log.access", &self.access_log),
+            ("--pid-file", "process.pid_file", &self.pid_file),
+            ("--user", "process.user", &self.user),
         ];
         let typed = |(name, key, text): (_, _, &Option<String>)| text.as_ref().map(|text| Flag::new(name, key, text));
         set.chain(named.into_iter().filter_map(typed)).collect()
@@ -107,6 +122,8 @@ mod tests {
             (&["--workers", "2"], "server.workers", "2"),
             (&["--max-connections", "auto"], "server.max_connections", "auto"),
             (&["--access-log", "access.log"], "log.access", "access.log"),
+            (&["--pid-file", "/run/q.pid"], "process.pid_file", "/run/q.pid"),
+            (&["--user", "www-data:adm"], "process.user", "www-data:adm"),
             (&["--set", "headers.extra=X-Run=7"], "headers.extra", "X-Run=7"),
             (&["--set", "headers.server="], "headers.server", ""),
         ];
@@ -132,6 +149,9 @@ mod tests {
             "--workers",
             "--max-connections",
             "--access-log",
+            "--daemon",
+            "--pid-file",
+            "--user",
             "--set",
             "--check",
         ] {

@@ -8,6 +8,7 @@ pub mod ab;
 mod console;
 pub mod doctor;
 pub mod fixtures;
+pub mod instance;
 pub mod load;
 pub mod serve;
 mod signals;

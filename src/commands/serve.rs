@@ -1,34 +1,43 @@
 //! `quintain serve`.
 
+use std::fmt::Display;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::{FAILED, USAGE, fail, print, say};
 use crate::cli::ServeArgs;
-use crate::config::plan::{Root, SitePlan};
-use crate::config::{self, Configuration, Surroundings};
+use crate::config::plan::{AccessLog, LogFile, LogPlan, ProcessPlan, Root, ServePlan, SitePlan};
+use crate::config::{self, Configuration, Mistakes, Surroundings};
+use crate::process::activation::{self, Inherited};
+use crate::process::daemon::{self, Outcome, Readiness, Side};
+use crate::process::pid_file::PidFile;
+use crate::process::user::User;
 use crate::process::{affinity, cgroup};
+use crate::server::operator::Operator;
 use crate::site::{Site, SiteError};
 use crate::{server, telemetry};
+
+/// How long a start in the background may take. It opens some files and sockets: what takes longer hangs.
+const START: Duration = Duration::from_secs(60);
 
 /// Serves until told to stop, or checks the configuration.
 #[must_use]
 pub fn run(args: &ServeArgs) -> ExitCode {
-    match config::load(args.config.as_deref(), &args.flags(), &surroundings()) {
+    // First of all: what follows opens descriptors of its own.
+    let inherited = match activation::inherited() {
+        Ok(inherited) => inherited,
+        Err(error) => return fail(FAILED, &error),
+    };
+    let reader = match Reader::new(args) {
+        Ok(reader) => reader,
+        Err(error) => return fail(FAILED, &format_args!("the working directory is gone: {error}")),
+    };
+    match reader.read() {
         Ok(configuration) if args.check => check(&configuration),
-        Ok(Configuration { plan, bounded, .. }) => {
-            let log = match telemetry::init(plan.log.level, plan.log.format) {
-                Ok(log) => log,
-                Err(error) => return fail(FAILED, &error),
-            };
-            if let Some(bounded) = bounded {
-                tracing::warn!("{bounded}");
-            }
-            let outcome = server::run(plan);
-            // The log's last lines come before the sentence that explains the exit code.
-            drop(log);
-            outcome.map_or_else(|error| fail(FAILED, &error), |()| ExitCode::SUCCESS)
-        }
+        Ok(configuration) if args.daemon => in_background(reader, configuration, inherited),
+        Ok(configuration) => serve(reader, configuration, inherited, None),
         Err(mistakes) => {
             for mistake in &mistakes.0 {
                 say(mistake);
@@ -38,11 +47,155 @@ pub fn run(args: &ServeArgs) -> ExitCode {
     }
 }
 
+/// Reads the configuration, now and at each reload from the same places.
+struct Reader<'a> {
+    args: &'a ServeArgs,
+    around: Surroundings,
+}
+
+impl<'a> Reader<'a> {
+    fn new(args: &'a ServeArgs) -> io::Result<Self> {
+        let mut around = surroundings();
+        if args.daemon {
+            // It will be elsewhere when it reads again.
+            around.folder = std::env::current_dir()?;
+        }
+        Ok(Self { args, around })
+    }
+
+    fn read(&self) -> Result<Configuration, Mistakes> {
+        config::load(self.args.config.as_deref(), &self.args.flags(), &self.around)
+    }
+}
+
 /// What this process finds. Not `available_parallelism`: it rounds a quota of one CPU and a half down to one worker.
 fn surroundings() -> Surroundings {
     let held = cgroup::Held::read(Path::new("/"));
     Surroundings::of_this_process(held.workers(affinity::allowed()), held.memory_bytes.map(|limit| limit.value))
 }
+
+// === In the background ===
+
+fn in_background(reader: Reader<'_>, configuration: Configuration, inherited: Vec<Inherited>) -> ExitCode {
+    if let Err(sentence) = leaves_streams_alone(&configuration.plan.log) {
+        return fail(USAGE, &sentence);
+    }
+    match daemon::detach(START) {
+        Ok(Side::Parent(Outcome::Serving)) => ExitCode::SUCCESS,
+        Ok(Side::Parent(Outcome::Failed(code, why))) => fail(code, &why),
+        Ok(Side::Child(readiness)) => serve(reader, configuration, inherited, Some(readiness)),
+        Err(error) => fail(FAILED, &format_args!("cannot go into the background: {error}")),
+    }
+}
+
+/// In the background the standard streams lead nowhere, and a log that nobody can read is no log.
+fn leaves_streams_alone(LogPlan { file, access, .. }: &LogPlan) -> Result<(), &'static str> {
+    match (file, access) {
+        (LogFile::Stderr, _) => {
+            Err("--daemon: nobody sees stderr in the background; name a file with --set log.file=/PATH/TO/LOG")
+        }
+        (_, AccessLog::Stdout | AccessLog::Stderr) => {
+            Err("--daemon: nobody sees stdout or stderr in the background; name a file with --access-log /PATH/TO/LOG")
+        }
+        (LogFile::File(_), AccessLog::Off | AccessLog::File(_)) => Ok(()),
+    }
+}
+
+// === Serving ===
+
+fn serve(
+    reader: Reader<'_>,
+    configuration: Configuration,
+    inherited: Vec<Inherited>,
+    readiness: Option<Readiness>,
+) -> ExitCode {
+    let plan = configuration.plan.clone();
+    let (pid_file, log) = match enter(&plan) {
+        Ok(entered) => entered,
+        Err(error) => return report(readiness, error.as_ref()),
+    };
+    warn_of_bounds(&configuration);
+    let is_daemon = readiness.is_some();
+    let mut outside = Outside { reader, configuration, log, readiness };
+    let outcome = server::run(plan, inherited, &mut outside);
+    let Outside { log, readiness, .. } = outside;
+    if let (Err(error), None, true) = (&outcome, &readiness, is_daemon) {
+        tracing::error!("{error}");
+    }
+    // The log's last lines come before the sentence that explains the exit code, and the lock goes last.
+    drop(log);
+    let code = outcome.map_or_else(|error| report(readiness, &error), |()| ExitCode::SUCCESS);
+    drop(pid_file);
+    code
+}
+
+/// The caches may be smaller than somebody wrote.
+fn warn_of_bounds(configuration: &Configuration) {
+    if let Some(bounded) = configuration.bounded {
+        tracing::warn!("{bounded}");
+    }
+}
+
+/// Claims the pid file and opens the log: what can be refused before anything else is done.
+fn enter(plan: &ServePlan) -> Result<(Option<PidFile>, telemetry::Log), Box<dyn std::error::Error>> {
+    let ProcessPlan { pid_file, user } = &plan.process;
+    let pid_file = pid_file.as_deref().map(PidFile::take).transpose()?;
+    let log = telemetry::init(&plan.log)?;
+    if let (LogFile::File(path), Some(name)) = (&plan.log.file, user) {
+        // Whom the server becomes has to be able to open it again.
+        User::find(&name.user, name.group.as_deref())?.own(path)?;
+    }
+    Ok((pid_file, log))
+}
+
+/// Says why the start failed: to whoever waits for it.
+fn report(readiness: Option<Readiness>, error: &dyn Display) -> ExitCode {
+    match readiness {
+        Some(readiness) => {
+            readiness.failed(FAILED, &error.to_string());
+            ExitCode::from(FAILED)
+        }
+        None => fail(FAILED, error),
+    }
+}
+
+/// The world outside of the server.
+struct Outside<'a> {
+    reader: Reader<'a>,
+    /// What the server was started with.
+    configuration: Configuration,
+    log: telemetry::Log,
+    /// Until the server serves, where somebody waits for that.
+    readiness: Option<Readiness>,
+}
+
+impl Operator for Outside<'_> {
+    fn serving(&mut self) {
+        if let Some(Err(error)) = self.readiness.take().map(Readiness::serving) {
+            tracing::warn!("nobody waits for the server any more: {error}");
+        }
+    }
+
+    fn read_again(&mut self) -> Result<ServePlan, String> {
+        let newer = self.reader.read().map_err(|mistakes| mistakes.to_string())?;
+        self.configuration.may_become(&newer).map_err(|error| error.to_string())?;
+        if self.reader.args.daemon {
+            leaves_streams_alone(&newer.plan.log)?;
+        }
+        warn_of_bounds(&newer);
+        Ok(newer.plan)
+    }
+
+    fn change_log(&mut self, plan: &LogPlan) -> io::Result<()> {
+        self.log.change(plan)
+    }
+
+    fn reopen_log(&mut self) -> io::Result<()> {
+        self.log.reopen()
+    }
+}
+
+// === Checking ===
 
 /// The listing comes first: it says where the name of a missing folder comes from.
 fn check(configuration: &Configuration) -> ExitCode {

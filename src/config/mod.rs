@@ -9,6 +9,7 @@
 //! resolve.rs    settings -> plan, and the rules that span several settings
 //! memory.rs     a plan that fits the memory that the process may use
 //! plan.rs       what will be done
+//! reload.rs     what may change while the server runs
 //! ```
 
 use std::ffi::OsString;
@@ -19,8 +20,10 @@ use std::path::{Path, PathBuf};
 mod file;
 mod layers;
 mod memory;
+mod paths;
 pub mod plan;
 mod profiles;
+mod reload;
 mod resolve;
 mod settings;
 mod units;
@@ -29,7 +32,8 @@ mod written;
 
 pub use layers::{Flag, Mistake};
 pub use memory::Bounded;
-pub use units::parse_size;
+pub use reload::NeedsRestart;
+pub use units::{parse_duration, parse_size};
 
 use layers::{Merged, Origin};
 use plan::ServePlan;
@@ -41,7 +45,7 @@ use settings::Settings;
 pub struct Surroundings {
     /// The environment variables.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where relative paths of configuration files begin.
+    /// Where relative paths begin; empty is the working directory, for as long as the process stays there.
     pub folder: PathBuf,
     /// How many CPUs the process may use: those of its mask, within the quota of its control group.
     pub cpus: NonZeroUsize,
@@ -102,6 +106,7 @@ pub fn load(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Res
         return Err(Mistakes(mistakes));
     }
     let bounded = around.memory_bytes.and_then(|limit_bytes| memory::bound(&mut plan, limit_bytes));
+    plan.begin_paths_at(&around.folder);
     Ok(Configuration { plan, bounded, merged })
 }
 

@@ -35,6 +35,8 @@ pub struct ServePlan {
     pub deadlines: DeadlinesPlan,
     /// What is written.
     pub log: LogPlan,
+    /// What the process says and does about itself.
+    pub process: ProcessPlan,
     /// Where the server is watched.
     pub admin: AdminPlan,
 }
@@ -77,6 +79,8 @@ pub struct ListenPlan {
     pub addresses: Vec<Address>,
     /// Length of the accept queue, as `listen(2)` takes it; the kernel caps it at `net.core.somaxconn`.
     pub backlog: u32,
+    /// Whether another server may listen on the same addresses at the same time.
+    pub share_port: bool,
     /// `TCP_NODELAY`
     pub nodelay: bool,
     /// Seconds that the kernel may hold a connection back until its first byte arrives; `None` is off.
@@ -372,13 +376,24 @@ pub struct LogPlan {
     pub level: tracing::level_filters::LevelFilter,
     /// Form of the server's own log lines.
     pub format: LogFormat,
+    /// Where the server's own log lines go.
+    pub file: LogFile,
     /// Where access log lines go.
     pub access: AccessLog,
     /// Form of an access log line.
     pub access_format: AccessFormat,
 }
 
-/// Form of the server's own log lines on stderr.
+/// Where the server's own log lines go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogFile {
+    /// To standard error.
+    Stderr,
+    /// Appended to this file.
+    File(PathBuf),
+}
+
+/// Form of the server's own log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -407,6 +422,24 @@ pub enum AccessFormat {
     Combined,
     /// One JSON object a line.
     Json,
+}
+
+/// What the process says and does about itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessPlan {
+    /// The file that holds its id, and a lock for as long as it lives.
+    pub pid_file: Option<PathBuf>,
+    /// Whom it becomes once the addresses are bound and the logs are open.
+    pub user: Option<UserName>,
+}
+
+/// A user and a group, by name or by number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserName {
+    /// The user.
+    pub user: String,
+    /// The group; `None` is the user's own.
+    pub group: Option<String>,
 }
 
 /// The admin listener.

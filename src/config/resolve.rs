@@ -9,11 +9,11 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue, header};
 
 use super::plan::{
-    Address, AdminPlan, CachePlan, ConnectionPlan, DeadlinesPlan, HeadPlan, ListenPlan, LogPlan, Root, ServePlan,
-    SitePlan, ThreadsPlan, TransferPath, TransferPlan,
+    Address, AdminPlan, CachePlan, ConnectionPlan, DeadlinesPlan, HeadPlan, ListenPlan, LogPlan, ProcessPlan, Root,
+    ServePlan, SitePlan, ThreadsPlan, TransferPath, TransferPlan,
 };
 use super::settings::{
-    Admin, Files, Headers, KeepAlive, Limits, Log, Server, Settings, Site, Socket, Timeouts, Transfer,
+    Admin, Files, Headers, KeepAlive, Limits, Log, Process, Server, Settings, Site, Socket, Timeouts, Transfer,
 };
 use super::units::{Count, show_duration, show_size};
 use super::words::{Connections, HeaderLines};
@@ -28,10 +28,21 @@ pub struct Conflict {
 
 /// The plan that the settings make. `root_is_default`: nobody named the folder. `cpus`: how many this process may run on.
 pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) -> ServePlan {
-    let Settings { server, keep_alive, timeouts, limits, files, transfer, socket, site, headers, log, admin } =
+    let Settings { server, keep_alive, timeouts, limits, files, transfer, socket, site, headers, log, process, admin } =
         settings;
-    let Server { profile, listen, root, model, workers, max_threads, stack_size, affinity, backlog, max_connections } =
-        server;
+    let Server {
+        profile,
+        listen,
+        root,
+        model,
+        workers,
+        max_threads,
+        stack_size,
+        affinity,
+        backlog,
+        share_port,
+        max_connections,
+    } = server;
     let KeepAlive { enabled, timeout, max_requests } = keep_alive;
     let Site { index, hidden, listing, precompressed, cache_control } = site;
     let transfer = transfer_plan(transfer);
@@ -39,7 +50,7 @@ pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) ->
     let keep_alive = enabled.then_some(timeout.0);
     ServePlan {
         profile,
-        listen: listen_plan(listen, backlog.0, socket),
+        listen: listen_plan(listen, backlog.0, share_port, socket),
         threads: ThreadsPlan {
             model,
             workers,
@@ -62,6 +73,7 @@ pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) ->
         head: head_plan(headers, cache_control, keep_alive),
         deadlines: deadlines_plan(timeouts, timeout.0),
         log: log_plan(log),
+        process: process_plan(process),
         admin: admin_plan(admin),
     }
 }
@@ -77,11 +89,12 @@ fn connections_in_all(most: Connections, workers: NonZeroUsize) -> NonZeroUsize 
     }
 }
 
-fn listen_plan(addresses: Vec<Address>, backlog: u32, socket: Socket) -> ListenPlan {
+fn listen_plan(addresses: Vec<Address>, backlog: u32, share_port: bool, socket: Socket) -> ListenPlan {
     let Socket { nodelay, defer_accept, send_buffer, congestion } = socket;
     ListenPlan {
         addresses,
         backlog,
+        share_port,
         nodelay,
         defer_accept: defer_accept.value.map(|period| period.0),
         send_buffer_bytes: send_buffer.value.map(|size| u32::try_from(size.0).expect("the range ends at 512m")),
@@ -126,8 +139,13 @@ fn deadlines_plan(timeouts: Timeouts, idle: Duration) -> DeadlinesPlan {
 }
 
 fn log_plan(log: Log) -> LogPlan {
-    let Log { level, format, access, access_format } = log;
-    LogPlan { level, format, access, access_format }
+    let Log { level, format, file, access, access_format } = log;
+    LogPlan { level, format, file, access, access_format }
+}
+
+fn process_plan(process: Process) -> ProcessPlan {
+    let Process { pid_file, user } = process;
+    ProcessPlan { pid_file: pid_file.value, user: user.value }
 }
 
 fn admin_plan(admin: Admin) -> AdminPlan {

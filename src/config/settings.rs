@@ -12,7 +12,8 @@ use toml::Value;
 use tracing::level_filters::LevelFilter;
 
 use super::plan::{
-    AccessFormat, AccessLog, Address, Affinity, FilesMode, HeadStyle, LogFormat, Model, Profile, TransferPath,
+    AccessFormat, AccessLog, Address, Affinity, FilesMode, HeadStyle, LogFile, LogFormat, Model, Profile, TransferPath,
+    UserName,
 };
 use super::units::{Count, G, HOUR, K, M, Period, SECOND, Size};
 use super::words::{Congestion, Connections, FileName, HeaderLines};
@@ -113,6 +114,7 @@ settings! {
         stack_size: Or<Auto, Size<{ 64 * K }, { 64 * M }>> = Or::WORD;
         affinity: Affinity = Affinity::None;
         backlog: Count<1, 1_000_000> = Count(4096);
+        share_port: bool = false;
         max_connections: Or<Auto, Connections> = Or::WORD;
     }
     [keep_alive] KeepAlive {
@@ -162,8 +164,13 @@ settings! {
     [log] Log {
         level: LevelFilter = LevelFilter::INFO;
         format: LogFormat = LogFormat::Text;
+        file: LogFile = LogFile::Stderr;
         access: AccessLog = AccessLog::Off;
         access_format: AccessFormat = AccessFormat::Combined;
+    }
+    [process] Process {
+        pid_file: Or<Off, PathBuf> = Or::WORD;
+        user: Or<Off, UserName> = Or::WORD;
     }
     [admin] Admin {
         listen: Or<Off, Address> = Or::WORD;

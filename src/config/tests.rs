@@ -229,9 +229,9 @@ fn mistakes_in_the_file() {
         ("[sever]\nworkers = 2", "config.toml:2: sever.workers is not a setting; did you mean server.workers?"),
         (
             "\n[tls]\n",
-            "config.toml:2: tls is not a setting; the sections are server, keep_alive, timeouts, limits, files, transfer, socket, site, headers, log, admin",
+            "config.toml:2: tls is not a setting; the sections are server, keep_alive, timeouts, limits, files, transfer, socket, site, headers, log, process, admin",
         ),
-        ("log.x = 1", "config.toml:1: log.x is not a setting; log has level, format, access, access_format"),
+        ("log.x = 1", "config.toml:1: log.x is not a setting; log has level, format, file, access, access_format"),
         (
             "[server.workers]\nn = 2",
             "config.toml:1: server.workers: expected \"auto\" or a number from 1 to 1024, got { n = 2 }",
@@ -374,15 +374,20 @@ fn a_file_that_was_named_must_be_readable() {
 
 #[test]
 fn only_a_folder_that_somebody_named_must_exist() {
-    let bundled = plan::Root::Bundled("fixtures".into());
-    let named = plan::Root::Folder("fixtures".into());
-    assert_eq!(Wrote::default().load().unwrap().plan.site.root, bundled);
+    let folder = tempfile::tempdir().unwrap();
+    let bundled = plan::Root::Bundled(folder.path().join("fixtures"));
+    let named = plan::Root::Folder(folder.path().join("fixtures"));
+    let root = |wrote: Wrote<'_>| wrote.load_in(folder.path()).unwrap().plan.site.root;
+    let file = |text: &str| {
+        fs::write(folder.path().join("config.toml"), text).unwrap();
+        root(Wrote::default())
+    };
+    assert_eq!(root(Wrote::default()), bundled);
     // What --check prints spells the default out.
-    assert_eq!(file("server.root = 'fixtures'").load().unwrap().plan.site.root, bundled);
-    let elsewhere = plan::Root::Folder("documents".into());
-    assert_eq!(file("server.root = 'documents'").load().unwrap().plan.site.root, elsewhere);
-    let by_flag = Wrote { arguments: &["--root", "fixtures"], ..Wrote::default() };
-    assert_eq!(by_flag.load().unwrap().plan.site.root, named);
+    assert_eq!(file("server.root = 'fixtures'"), bundled);
+    let elsewhere = plan::Root::Folder(folder.path().join("documents"));
+    assert_eq!(file("server.root = 'documents'"), elsewhere);
+    assert_eq!(root(Wrote { arguments: &["--root", "fixtures"], ..Wrote::default() }), named);
 }
 
 #[test]
@@ -454,4 +459,33 @@ fn what_check_prints_says_that_caches_are_smaller() {
     let note = listing.lines().last().unwrap();
     assert!(note.starts_with("# files.cache_bytes is 64m, but each of 4 caches gets 32m"), "{note}");
     assert_eq!(file(&listing).load().unwrap().merged.settings, Settings::default());
+}
+
+/// A daemon leaves its working directory, and reads its configuration again later.
+#[test]
+fn relative_paths_begin_at_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--listen", "unix:s", "--access-log", "./a.log", "--pid-file", "p", "--set", "log.file=/l.log"];
+    let plan = Wrote { arguments: &arguments, ..Wrote::default() }.load_in(folder.path()).unwrap().plan;
+    let below = |name: &str| folder.path().join(name);
+    assert_eq!(plan.listen.addresses, [plan::Address::Unix(below("s"))]);
+    assert_eq!(plan.log.access, plan::AccessLog::File(below("./a.log")));
+    assert_eq!(plan.log.file, plan::LogFile::File("/l.log".into()));
+    assert_eq!(plan.process.pid_file, Some(below("p")));
+}
+
+#[test]
+fn users_have_names_and_perhaps_a_group() {
+    let user =
+        |text: &str| Wrote { arguments: &["--user", text], ..Wrote::default() }.load().map(|c| c.plan.process.user);
+    let name = |user: &str, group: Option<&str>| plan::UserName { user: user.into(), group: group.map(Into::into) };
+    assert_eq!(user("www-data"), Ok(Some(name("www-data", None))));
+    assert_eq!(user("1000:adm"), Ok(Some(name("1000", Some("adm")))));
+    assert_eq!(user("off"), Ok(None));
+    for wrong in ["", ":adm", "www-data:", "a:b:c", "a b"] {
+        assert!(
+            user(wrong).is_err_and(|says| says.starts_with("--user: process.user: expected \"off\" or a user")),
+            "{wrong}"
+        );
+    }
 }

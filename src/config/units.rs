@@ -96,6 +96,13 @@ pub fn show_size(bytes: u64) -> String {
     exact.map_or(bytes.to_string(), |(unit, name)| format!("{}{name}", bytes / unit))
 }
 
+/// Reads `"500ms"`, `"75s"`, `"2m"` or `"1h"` of a command line, up to a day.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    const DAY: u64 = 24 * HOUR;
+    type UpToADay = Period<0, DAY>;
+    UpToADay::read(&text.into()).map(|period| period.0).ok_or_else(|| format!("expected {}", UpToADay::expected()))
+}
+
 /// Reads `"500ms"`, `"75s"`, `"2m"` or `"1h"`. A bare number is refused: to nginx it means seconds, to Tomcat milliseconds.
 fn parse_millis(text: &str) -> Option<u64> {
     let (count, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);

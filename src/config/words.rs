@@ -1,5 +1,6 @@
 //! Settings that are names: addresses, paths, words of a short list, header lines.
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -8,7 +9,8 @@ use toml::{Table, Value};
 use tracing::level_filters::LevelFilter;
 
 use super::plan::{
-    AccessFormat, AccessLog, Address, Affinity, FilesMode, HeadStyle, LogFormat, Model, Profile, TransferPath,
+    AccessFormat, AccessLog, Address, Affinity, FilesMode, HeadStyle, LogFile, LogFormat, Model, Profile, TransferPath,
+    UserName,
 };
 use super::units::Count;
 use super::written::{Choice, LIST_MAX, Written, digits, items, text};
@@ -90,6 +92,55 @@ impl Written for AccessLog {
             AccessLog::Stderr => "stderr".into(),
             AccessLog::File(path) => path.write(),
         }
+    }
+}
+
+impl Written for LogFile {
+    fn expected() -> String {
+        r#""stderr" or a path with a dot or slash in it"#.into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        match text(value)? {
+            "stderr" => Some(LogFile::Stderr),
+            // A misspelt word must not become a file of that name.
+            path => path.contains(['.', '/']).then(|| LogFile::File(path.into())),
+        }
+    }
+
+    fn write(&self) -> Value {
+        match self {
+            LogFile::Stderr => "stderr".into(),
+            LogFile::File(path) => path.write(),
+        }
+    }
+}
+
+impl fmt::Display for UserName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.user)?;
+        self.group.as_ref().map_or(Ok(()), |group| write!(f, ":{group}"))
+    }
+}
+
+/// `"NAME"` or `"NAME:GROUP"`. Whether they exist shows on the machine that serves.
+impl Written for UserName {
+    fn expected() -> String {
+        r#"a user, such as "www-data" or "www-data:adm""#.into()
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let usable = |name: &str| !name.is_empty() && !name.contains(|c: char| c == ':' || c.is_whitespace());
+        let (user, group) = match text(value)?.split_once(':') {
+            Some((user, group)) => (user, Some(group)),
+            None => (text(value)?, None),
+        };
+        let both = usable(user) && group.is_none_or(usable);
+        both.then(|| UserName { user: user.into(), group: group.map(Into::into) })
+    }
+
+    fn write(&self) -> Value {
+        self.to_string().into()
     }
 }
 

@@ -1,10 +1,16 @@
 //! Everything that touches the process itself, and what the kernel says of it and its neighbours.
 
+pub mod activation;
 pub mod affinity;
 pub mod cgroup;
+pub mod daemon;
 pub mod limits;
+pub mod log_file;
 pub mod machine;
+pub mod manager;
 pub mod netstat;
+pub mod pid_file;
 pub mod schedule;
 pub mod usage;
+pub mod user;
 pub mod watch;

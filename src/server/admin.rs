@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,11 +21,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
 
-use super::access_log::Handle;
 use super::body::Body;
 use super::listen::{self, Bound};
 use super::metrics::{self, About, Elsewhere, PROMETHEUS_CONTENT_TYPE, Snapshot};
-use super::worker::Worker;
+use super::post::Post;
+use super::reload::Live;
 use crate::process::usage::Usage;
 
 /// Admin connections at once; further ones wait in the accept queue.
@@ -37,19 +38,40 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What the admin listener can see.
 #[derive(Debug)]
 pub struct Overview {
-    team: Vec<Arc<Worker>>,
-    about: About,
+    team: Vec<Arc<Post>>,
+    about: Mutex<About>,
     /// Second handles of the listening sockets, to ask how long their queues are.
     listeners: Mutex<Vec<OwnedFd>>,
+    /// Lines that the access log's destination has not taken.
+    access_log_lost: Arc<AtomicU64>,
     start: Instant,
 }
 
 impl Overview {
     /// Looks at these workers and these listeners from now on.
-    pub fn new(team: Vec<Arc<Worker>>, bound: &[Bound], about: About) -> io::Result<Self> {
+    pub fn new(
+        team: Vec<Arc<Post>>,
+        bound: &[Bound],
+        about: About,
+        access_log_lost: Arc<AtomicU64>,
+    ) -> io::Result<Self> {
         let sockets = bound.iter().flat_map(|address| &address.sockets);
         let listeners = sockets.map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
-        Ok(Self { team, about, listeners: Mutex::new(listeners), start: Instant::now() })
+        Ok(Self {
+            team,
+            about: Mutex::new(about),
+            listeners: Mutex::new(listeners),
+            access_log_lost,
+            start: Instant::now(),
+        })
+    }
+
+    /// Shows what a new configuration has changed.
+    pub fn show(&self, live: &Live) {
+        let mut about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        about.profile = live.profile.name();
+        about.files_mode = live.site.cache.mode.name();
+        about.transfer_path = live.transfer.path.name();
     }
 
     /// Lets the listening sockets go, so that they close when their workers close them.
@@ -58,20 +80,21 @@ impl Overview {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let caches = || self.team.iter().map(|worker| worker.site.cache_counts());
+        let caches = || self.team.iter().map(|post| post.cache_counts());
         let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         let elsewhere = Elsewhere {
             connections_waiting: listeners.iter().filter_map(listen::waiting).sum(),
             cache_hits: caches().map(|counts| counts.hits).sum(),
             cache_misses: caches().map(|counts| counts.misses).sum(),
             usage: Usage::now(),
-            access_log_lost: self.team.iter().find_map(|worker| worker.log.as_ref()).map_or(0, Handle::lost),
+            access_log_lost: self.access_log_lost.load(Relaxed),
         };
-        Snapshot::sum(self.team.iter().map(|worker| &worker.counters), elsewhere)
+        Snapshot::sum(self.team.iter().map(|post| &post.counters), elsewhere)
     }
 
     fn about(&self) -> About {
-        About { uptime: self.start.elapsed(), ..self.about.clone() }
+        let about = self.about.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        About { uptime: self.start.elapsed(), ..about }
     }
 }
 

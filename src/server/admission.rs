@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::metrics::AcceptError;
-use super::worker::Worker;
+use super::post::Post;
 
 /// One worker's share of `max_connections`.
 #[derive(Debug)]
 pub struct Admission {
-    most: usize,
+    most: AtomicUsize,
     open: AtomicUsize,
     left: Notify,
 }
@@ -21,7 +21,7 @@ pub struct Admission {
 impl Admission {
     /// Admits at most `most` connections at once.
     pub fn new(most: usize) -> Self {
-        Self { most, open: AtomicUsize::new(0), left: Notify::new() }
+        Self { most: AtomicUsize::new(most), open: AtomicUsize::new(0), left: Notify::new() }
     }
 
     /// How many connections are open.
@@ -31,7 +31,14 @@ impl Admission {
 
     /// Whether the next connection has to wait in the kernel's queue.
     pub fn is_full(&self) -> bool {
-        self.open() >= self.most
+        self.open() >= self.most.load(Relaxed)
+    }
+
+    /// Admits another number from now on. Connections beyond it stay open.
+    pub fn set_most(&self, most: usize) {
+        self.most.store(most, Relaxed);
+        self.left.notify_waiters();
+        self.left.notify_one();
     }
 
     /// Waits until there is room again.
@@ -51,18 +58,18 @@ impl Admission {
 
 /// One admitted connection; dropping it makes room for another.
 #[derive(Debug)]
-pub struct Permit(Arc<Worker>);
+pub struct Permit(Arc<Post>);
 
 impl Permit {
     /// Counts a connection in. The caller has seen that there is room.
-    pub fn take(worker: &Arc<Worker>) -> Self {
-        worker.admission.open.fetch_add(1, Relaxed);
-        worker.counters.accepted();
-        Self(Arc::clone(worker))
+    pub fn take(post: &Arc<Post>) -> Self {
+        post.admission.open.fetch_add(1, Relaxed);
+        post.counters.accepted();
+        Self(Arc::clone(post))
     }
 
-    /// The worker that admitted the connection.
-    pub fn worker(&self) -> &Arc<Worker> {
+    /// The post that admitted the connection.
+    pub fn post(&self) -> &Arc<Post> {
         &self.0
     }
 }
@@ -72,7 +79,7 @@ impl Drop for Permit {
         let admission = &self.0.admission;
         let before = admission.open.fetch_sub(1, Relaxed);
         self.0.counters.closed();
-        if before >= admission.most || before == 1 {
+        if before >= admission.most.load(Relaxed) || before == 1 {
             admission.left.notify_waiters();
             admission.left.notify_one();
         }

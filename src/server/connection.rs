@@ -76,7 +76,7 @@ impl Connection {
     }
 
     fn over(socket: OwnedFd, permit: Permit, transport: fn(Arc<Wire>, Arc<Worker>) -> Transport) -> Self {
-        let worker = Arc::clone(permit.worker());
+        let worker = permit.post().present();
         let wire = Arc::new(Wire::new(socket, worker.tick()));
         let transport = transport(Arc::clone(&wire), Arc::clone(&worker));
         let state = State::Serving(serve(transport, &worker, &wire));
@@ -120,6 +120,9 @@ impl Future for Connection {
         let this = self.get_mut();
         loop {
             this.state = match mem::replace(&mut this.state, State::Closed) {
+                State::Serving(http) if this.has_newer_worker() && this.wire.pulse.phase() == Phase::Idle => {
+                    this.give_back(http)
+                }
                 State::Serving(mut http) => match http.poll_without_shutdown(cx) {
                     Poll::Ready(result) => this.after_hyper(http, result),
                     Poll::Pending => match this.park(http) {
@@ -127,9 +130,14 @@ impl Future for Connection {
                         Err(http) => return this.wait(State::Serving(http)),
                     },
                 },
+                State::Parked(mut link) if this.has_newer_worker() => {
+                    this.renew();
+                    link.worker = Arc::clone(&this.worker);
+                    State::Parked(link)
+                }
                 State::Parked(mut link) => match link.poll_readable(cx) {
                     Poll::Ready(Ok(())) => {
-                        this.worker.counters.woken();
+                        this.worker.post.counters.woken();
                         State::Serving(serve(Transport::from_idle(*link), &this.worker, &this.wire))
                     }
                     Poll::Ready(Err(_)) => State::Closed,
@@ -186,7 +194,7 @@ impl Connection {
     fn refuse(&self, transport: Box<Transport>, refusal: Refusal, unread: &[u8]) -> State {
         let (status, _) = refusal.status();
         let is_head = transport.is_head_request(unread);
-        self.worker.counters.request(status);
+        self.worker.post.counters.request(status);
         if self.worker.log.is_some() {
             let body_bytes = if is_head { 0 } else { refusal.body().len() as u64 };
             *self.wire.log() = Some(Box::new(Pending::refused(&self.wire.socket, status, body_bytes)));
@@ -206,32 +214,50 @@ impl Connection {
         }
     }
 
-    /// Gives hyper's buffers back if nothing is owed in either direction and either the worker holds many connections
-    /// or this one has been quiet for a while.
-    fn park(&self, http: Box<Http>) -> Result<State, Box<Http>> {
-        let pulse = &self.wire.pulse;
-        let quiet = pulse.phase() == Phase::Idle
-            && (self.worker.admission.open() >= PARK_AT_ONCE || deadlines::idle_long_enough(pulse, self.worker.tick()));
-        if !quiet {
-            return Err(http);
+    /// Whether the configuration was loaded again since this connection last looked.
+    fn has_newer_worker(&self) -> bool {
+        self.worker.post.has_newer_than(&self.worker)
+    }
+
+    /// Goes over to the present worker. Only between two requests: an answer is of one configuration, and part of that
+    /// configuration is what hyper was told when it got the socket.
+    fn renew(&mut self) {
+        if self.has_newer_worker() {
+            self.worker = self.worker.post.present();
         }
+    }
+
+    /// Parks if nothing is owed in either direction and either the worker holds many connections or this one has been
+    /// quiet for a while.
+    fn park(&mut self, http: Box<Http>) -> Result<State, Box<Http>> {
+        let pulse = &self.wire.pulse;
+        let open = || self.worker.post.admission.open();
+        let quiet = pulse.phase() == Phase::Idle
+            && (open() >= PARK_AT_ONCE || deadlines::idle_long_enough(pulse, self.worker.tick()));
+        if quiet { Ok(self.give_back(http)) } else { Err(http) }
+    }
+
+    /// Gives hyper's buffers back between two requests, which is also the moment to go over to a new configuration.
+    fn give_back(&mut self, http: Box<Http>) -> State {
+        self.renew();
         let parts = http.into_parts();
         let mut transport = parts.io;
+        transport.serve_for(&self.worker);
         if !transport.is_idle() || !parts.read_buf.is_empty() {
             // A next request has begun: hyper gets back what it had read.
             transport.replay(parts.read_buf);
-            return Ok(State::Serving(serve(transport, &self.worker, &self.wire)));
+            return State::Serving(serve(transport, &self.worker, &self.wire));
         }
-        pulse.park();
-        self.worker.counters.parked();
-        Ok(State::Parked(Box::new(transport.into_idle())))
+        self.wire.pulse.park();
+        self.worker.post.counters.parked();
+        State::Parked(Box::new(transport.into_idle()))
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         if matches!(self.state, State::Parked(_)) {
-            self.worker.counters.woken();
+            self.worker.post.counters.woken();
         }
         self.worker.finish_log(&self.wire);
     }

@@ -1,87 +1,182 @@
 //! The main thread while workers serve: the clock, the deadlines, the signals, the admin listener, and the end.
 
+use std::cell::Cell;
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::MissedTickBehavior;
 
 use super::ServerError;
 use super::admin::{self, Overview};
 use super::deadlines::{Limits, TICK};
 use super::listen::Bound;
+use super::operator::Operator;
+use super::post::Post;
+use super::reload::{Live, Stage};
+use super::signals::{Signals, Wish};
 use super::stop::Stop;
-use super::worker::Worker;
+use super::vitals::Vitals;
 use crate::config::plan::DeadlinesPlan;
+use crate::process::manager::Manager;
 
 /// What the main thread does until the end.
 pub struct Control {
     runtime: LocalRuntime,
     signals: Signals,
-    team: Vec<Arc<Worker>>,
-    limits: Limits,
-    /// Ticks between two sweeps.
-    sweep_every: u32,
-    /// The most that a drain may take.
-    shutdown: Duration,
+    stage: Stage,
+    pace: Rc<Cell<Pace>>,
     overview: Arc<Overview>,
     admin: Option<Bound>,
+    manager: Rc<Manager>,
+    vitals: Vitals,
 }
 
 /// Time that a worker gets to notice that its connections were cut.
 const LAST_GRACE: Duration = Duration::from_millis(500);
 
+/// How long waits may last, as the present configuration has it.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    limits: Limits,
+    /// Ticks between two sweeps.
+    sweep_every: u32,
+    /// The most that a drain may take.
+    shutdown: Duration,
+}
+
+impl Pace {
+    fn new(deadlines: &DeadlinesPlan) -> Self {
+        Self { limits: Limits::new(deadlines), sweep_every: sweep_interval(deadlines), shutdown: deadlines.shutdown }
+    }
+}
+
 impl Control {
     /// Sets up signals before any worker starts, so that none is missed.
     pub fn new(
-        team: Vec<Arc<Worker>>,
+        stage: Stage,
         deadlines: &DeadlinesPlan,
         overview: Overview,
         admin: Option<Bound>,
+        manager: Manager,
+        vitals: Vitals,
     ) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build_local(LocalOptions::default())?;
         let signals = {
             let _guard = runtime.enter();
             Signals::install()?
         };
-        Ok(Self {
-            runtime,
-            signals,
-            team,
-            limits: Limits::new(deadlines),
-            sweep_every: sweep_interval(deadlines),
-            shutdown: deadlines.shutdown,
-            overview: Arc::new(overview),
-            admin,
-        })
+        let (pace, overview, manager) =
+            (Rc::new(Cell::new(Pace::new(deadlines))), Arc::new(overview), Rc::new(manager));
+        Ok(Self { runtime, signals, stage, pace, overview, admin, manager, vitals })
     }
 
-    /// Runs until a signal has ended the server and the workers are gone, or a worker has ended by itself.
-    pub fn run(self, threads: Vec<JoinHandle<io::Result<()>>>, stop: Stop) -> Result<(), ServerError> {
-        let Self { runtime, mut signals, team, limits, sweep_every, shutdown, overview, admin } = self;
-        runtime.block_on(async {
-            let clock = tokio::task::spawn_local(keep_time(team.clone(), limits, sweep_every));
+    /// Runs until a signal has ended the server and the workers are gone, or a worker has ended by itself. The stage comes
+    /// back, with what is left to be written.
+    pub fn run(
+        self,
+        threads: Vec<JoinHandle<io::Result<()>>>,
+        stop: Stop,
+        operator: &mut dyn Operator,
+    ) -> (Stage, Result<(), ServerError>) {
+        let Self { runtime, mut signals, mut stage, pace, overview, admin, manager, vitals } = self;
+        operator.serving();
+        manager.ready();
+        let outcome = runtime.block_on(async {
+            let clock = tokio::task::spawn_local(keep_time(stage.posts.clone(), Rc::clone(&pace)));
+            let watchdog = tokio::task::spawn_local(keep_watchdog_quiet(Rc::clone(&manager), vitals));
             let _admin = admin.map(|bound| tokio::task::spawn_local(admin::serve(bound, Arc::clone(&overview))));
+            let mut obey = Obey { stage: &mut stage, pace: &pace, overview: &overview, manager: &manager, operator };
             let first = tokio::select! {
-                name = signals.next() => Some(name),
+                name = obey.until_stop(&mut signals) => Some(name),
                 () = any_ended(&threads) => None,
             };
+            manager.stopping();
             overview.forget_listeners();
             stop.token.cancel();
+            let shutdown = pace.get().shutdown;
             if let Some(name) = first {
                 tracing::info!("{name}: stopping, with {} for running answers", in_seconds(shutdown));
             }
             tokio::select! {
-                () = drain(&team, &threads, &stop, shutdown) => {}
-                name = signals.next() => tracing::warn!("{name} again: ending at once"),
+                () = drain(&stage.posts, &threads, &stop, shutdown) => {}
+                name = signals.next_stop() => tracing::warn!("{name} again: ending at once"),
             }
             clock.abort();
+            watchdog.abort();
             if first.is_some() { Ok(()) } else { Err(ServerError::Worker) }
-        })?;
-        report_panics(threads)
+        });
+        (stage, outcome.and_then(|()| report_panics(threads)))
+    }
+}
+
+/// Obeys signals while the server serves.
+struct Obey<'a> {
+    stage: &'a mut Stage,
+    pace: &'a Cell<Pace>,
+    overview: &'a Overview,
+    manager: &'a Manager,
+    operator: &'a mut dyn Operator,
+}
+
+impl Obey<'_> {
+    /// Until one asks to end; its name.
+    async fn until_stop(&mut self, signals: &mut Signals) -> &'static str {
+        loop {
+            match signals.next().await {
+                Wish::Stop(name) => return name,
+                Wish::Reload => {
+                    self.manager.reloading();
+                    match self.reload() {
+                        Ok(()) => {
+                            tracing::info!(root = %self.stage.folder().display(), "SIGHUP: the configuration is in force")
+                        }
+                        Err(why) => tracing::error!("SIGHUP: refused, the old configuration stays in force: {why}"),
+                    }
+                    self.manager.ready();
+                }
+                Wish::ReopenLogs => self.reopen_logs(),
+            }
+        }
+    }
+
+    /// As a whole or not at all.
+    fn reload(&mut self) -> Result<(), String> {
+        let live = Live::of(self.operator.read_again()?);
+        let next = self.stage.prepare(live.clone()).map_err(|error| error.to_string())?;
+        self.operator.change_log(&live.log).map_err(|error| error.to_string())?;
+        self.pace.set(Pace::new(&self.stage.apply(next)));
+        self.overview.show(&live);
+        Ok(())
+    }
+
+    /// Each goes on in the old file if the new one cannot be opened.
+    fn reopen_logs(&mut self) {
+        let failed = [self.operator.reopen_log(), self.stage.log.reopen()].into_iter().filter_map(Result::err);
+        let failed: Vec<_> = failed.map(|error| error.to_string()).collect();
+        match failed.as_slice() {
+            [] => tracing::info!("SIGUSR1: log files are open again"),
+            errors => tracing::error!("SIGUSR1: {}; the old file is written to further", errors.join("; ")),
+        }
+    }
+}
+
+/// Shows the service manager that the server lives, but only while each thread that serves shows it too. Half the
+/// interval, as sd_watchdog_enabled(3) advises.
+async fn keep_watchdog_quiet(manager: Rc<Manager>, vitals: Vitals) {
+    let Some(interval) = manager.watchdog() else { return };
+    loop {
+        tokio::time::sleep(interval / 2).await;
+        if vitals.all_are_alive() {
+            manager.alive();
+        } else {
+            tracing::error!(
+                "a thread that serves does not get to its tasks; the service manager is not told otherwise"
+            );
+        }
     }
 }
 
@@ -97,7 +192,7 @@ fn sweep_interval(deadlines: &DeadlinesPlan) -> u32 {
 }
 
 /// Moves each worker's clock and sweeps its connections.
-async fn keep_time(team: Vec<Arc<Worker>>, limits: Limits, sweep_every: u32) {
+async fn keep_time(team: Vec<Arc<Post>>, pace: Rc<Cell<Pace>>) {
     let mut interval = tokio::time::interval(TICK);
     // After a pause of the whole machine one late tick is enough.
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -107,13 +202,14 @@ async fn keep_time(team: Vec<Arc<Worker>>, limits: Limits, sweep_every: u32) {
         let passed = (last.elapsed().as_millis() / TICK.as_millis()).min(MOST_AT_ONCE);
         last = Instant::now();
         tick = tick.wrapping_add(passed.max(1) as u32);
-        for worker in &team {
-            worker.set_tick(tick);
+        for post in &team {
+            post.set_tick(tick);
         }
+        let Pace { limits, sweep_every, shutdown: _ } = pace.get();
         if tick.wrapping_sub(swept) >= sweep_every {
             swept = tick;
-            for worker in &team {
-                worker.watch.sweep(&limits, tick, |kind| worker.counters.timed_out(kind));
+            for post in &team {
+                post.watch.sweep(&limits, tick, |kind| post.counters.timed_out(kind));
             }
         }
     }
@@ -124,22 +220,22 @@ async fn keep_time(team: Vec<Arc<Worker>>, limits: Limits, sweep_every: u32) {
 const MOST_AT_ONCE: u128 = 3;
 
 /// Idle connections end at once, running answers may finish, and after `most` everything ends.
-async fn drain(team: &[Arc<Worker>], threads: &[JoinHandle<io::Result<()>>], stop: &Stop, most: Duration) {
+async fn drain(team: &[Arc<Post>], threads: &[JoinHandle<io::Result<()>>], stop: &Stop, most: Duration) {
     const LOOK: Duration = Duration::from_millis(20);
-    team.iter().for_each(|worker| worker.start_draining());
+    team.iter().for_each(|post| post.start_draining());
     // A client whose connection ends must not be able to come in again.
     wait_until(LAST_GRACE, LOOK / 10, || stop.is_heard_by_all()).await;
     let soft = wait_until(most, LOOK, || {
-        team.iter().for_each(|worker| worker.watch.drain());
+        team.iter().for_each(|post| post.watch.drain());
         threads.iter().all(JoinHandle::is_finished)
     });
     if soft.await {
         return;
     }
-    let left: usize = team.iter().map(|worker| worker.admission.open()).sum();
+    let left: usize = team.iter().map(|post| post.admission.open()).sum();
     tracing::warn!("{left} connections did not end in time and are cut");
     wait_until(LAST_GRACE, LOOK, || {
-        team.iter().for_each(|worker| worker.watch.cut_all());
+        team.iter().for_each(|post| post.watch.cut_all());
         threads.iter().all(JoinHandle::is_finished)
     })
     .await;
@@ -176,23 +272,4 @@ fn report_panics(threads: Vec<JoinHandle<io::Result<()>>>) -> Result<(), ServerE
         }
     }
     Ok(())
-}
-
-/// The signals that end the server.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    fn install() -> io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            _ = self.terminate.recv() => "SIGTERM",
-            _ = self.interrupt.recv() => "SIGINT",
-        }
-    }
 }

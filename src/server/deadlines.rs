@@ -211,6 +211,13 @@ impl Watch {
         }
     }
 
+    /// Lets each connection look around, as it does after an event.
+    pub fn wake_all(&self) {
+        for (_, Watched { waker, .. }) in self.lock().iter() {
+            waker.wake_by_ref();
+        }
+    }
+
     /// Ends what is idle; called again and again while the server drains.
     pub fn drain(&self) {
         for (_, Watched { wire, .. }) in self.lock().iter() {

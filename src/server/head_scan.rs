@@ -40,6 +40,14 @@ impl HeadScan {
         }
     }
 
+    /// Another limit, for the heads that begin from now on.
+    pub fn set_limit(&mut self, target_bytes: usize) {
+        self.most_in_line = target_bytes + AROUND_TARGET;
+        if !self.is_within_head() {
+            self.left = Some(self.most_in_line);
+        }
+    }
+
     /// Whether a head has begun and not ended.
     pub fn is_within_head(&self) -> bool {
         !self.is_over && (self.left.is_none() || !is_blank(self.cut.bytes()))

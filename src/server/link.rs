@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::unix::AsyncFd;
 
 use super::deadlines::Phase;
+use super::post::Post;
 use super::wire::Wire;
 use super::worker::Worker;
 
@@ -33,12 +34,12 @@ pub enum Mode {
 struct Registration {
     readiness: Option<AsyncFd<Arc<Wire>>>,
     key: usize,
-    worker: Arc<Worker>,
+    post: Arc<Post>,
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.worker.watch.remove(self.key);
+        self.post.watch.remove(self.key);
     }
 }
 
@@ -50,8 +51,8 @@ impl Link {
 
     /// Links an accepted, blocking socket. The sweep knows it from the start: there will be no other moment.
     pub fn blocking(wire: Arc<Wire>, worker: Arc<Worker>) -> Self {
-        let key = worker.watch.add(Arc::clone(&wire), Waker::noop().clone());
-        let registration = Registration { readiness: None, key, worker: Arc::clone(&worker) };
+        let key = worker.post.watch.add(Arc::clone(&wire), Waker::noop().clone());
+        let registration = Registration { readiness: None, key, post: Arc::clone(&worker.post) };
         Self { wire, worker, mode: Mode::Blocking, registration: Some(registration) }
     }
 
@@ -89,7 +90,7 @@ impl Link {
         // SAFETY: the descriptor that `Wire` hands out is that of its `OwnedFd`, which nobody can replace or close
         // while the `AsyncFd` holds its `Arc`.
         let readiness = unsafe { AsyncFd::register(Arc::clone(&self.wire)) }?;
-        let key = self.worker.watch.add(Arc::clone(&self.wire), waker);
-        Ok(Registration { readiness: Some(readiness), key, worker: Arc::clone(&self.worker) })
+        let key = self.worker.post.watch.add(Arc::clone(&self.wire), waker);
+        Ok(Registration { readiness: Some(readiness), key, post: Arc::clone(&self.worker.post) })
     }
 }

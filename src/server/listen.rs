@@ -10,10 +10,12 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::net::SocketAddrUnix as UnixAddress;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use tokio::io::unix::AsyncFd;
 
 use crate::config::plan::{Address, ListenPlan};
+use crate::process::activation::Inherited;
 
 /// Why the server cannot listen: where, what the kernel said, and the way out.
 #[derive(Debug, thiserror::Error)]
@@ -39,17 +41,47 @@ pub fn bind(plan: &ListenPlan, workers: usize) -> Result<Vec<Bound>, ListenError
     plan.addresses.iter().map(|address| bind_one(address, plan, workers)).collect()
 }
 
+/// Listens on a socket that the server was started with, instead of one of its own. All workers accept from its one
+/// queue, which outlives this process: whoever waits there meanwhile is served by the next one.
+pub fn adopt(inherited: Inherited, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
+    let Inherited { name: _, address, socket } = inherited;
+    let socket = Socket::from(socket);
+    let tcp = SocketAddr::try_from(address.clone()).ok();
+    let url = match (tcp, UnixAddress::try_from(address)) {
+        (Some(address), _) => format!("http://{address}"),
+        (None, Ok(unix)) => format!("unix:{}", String::from_utf8_lossy(unix.path_bytes().unwrap_or_default())),
+        (None, Err(_)) => "a socket of an unknown family".to_owned(),
+    };
+    let explain = |error: io::Error| ListenError { address: url.clone(), reason: error.to_string() };
+    socket.set_nonblocking(true).map_err(explain)?;
+    match tcp {
+        Some(_) => set_tcp_options(&socket, plan).map_err(explain)?,
+        None => set_send_buffer(&socket, plan.send_buffer_bytes).map_err(explain)?,
+    }
+    start_to_listen(&socket, plan, tcp.is_some()).map_err(explain)?;
+    let sockets = shared(socket, workers).map_err(explain)?;
+    // A unix socket's name belongs to whoever has made it.
+    Ok(Bound { url, sockets, _name: None })
+}
+
 /// Binds one address that only one thread serves (the admin listener).
-pub fn bind_single(address: &Address, backlog: u32) -> Result<Bound, ListenError> {
-    let plan = ListenPlan {
+pub fn bind_single(address: &Address, plan: &ListenPlan) -> Result<Bound, ListenError> {
+    bind_one(address, plan, 1)
+}
+
+/// How the admin listener listens. Another server may not share it, whatever else is shared: nobody could tell which of
+/// the two answers.
+pub fn admin_plan() -> ListenPlan {
+    const BACKLOG: u32 = 64;
+    ListenPlan {
         addresses: Vec::new(),
-        backlog,
+        backlog: BACKLOG,
+        share_port: false,
         nodelay: true,
         defer_accept: None,
         send_buffer_bytes: None,
         congestion: None,
-    };
-    bind_one(address, &plan, 1)
+    }
 }
 
 fn bind_one(address: &Address, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
@@ -63,7 +95,9 @@ fn bind_one(address: &Address, plan: &ListenPlan, workers: usize) -> Result<Boun
 
 fn bind_tcp(address: SocketAddr, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
     let explain = |error: io::Error| ListenError { address: address.to_string(), reason: tcp_reason(address, &error) };
-    refuse_taken_port(address).map_err(explain)?;
+    if !plan.share_port {
+        refuse_taken_port(address).map_err(explain)?;
+    }
     let first = tcp_listener(address, plan).map_err(explain)?;
     // Port 0 lets the kernel choose; the other workers then join the port that the first one got.
     let bound = first.local_addr().map_err(explain)?.as_socket().unwrap_or(address);
@@ -84,7 +118,6 @@ fn refuse_taken_port(address: SocketAddr) -> io::Result<()> {
 }
 
 fn tcp_listener(address: SocketAddr, plan: &ListenPlan) -> io::Result<Socket> {
-    let ListenPlan { addresses: _, backlog, nodelay, defer_accept, send_buffer_bytes, congestion } = plan;
     let socket = Socket::new(Domain::for_address(address), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     // A restart must not wait for the last run's connections in TIME_WAIT.
     socket.set_reuse_address(true)?;
@@ -94,20 +127,35 @@ fn tcp_listener(address: SocketAddr, plan: &ListenPlan) -> io::Result<Socket> {
         // "[::]:80" and "0.0.0.0:80" can stand side by side, as in nginx (ipv6only=on).
         socket.set_only_v6(true)?;
     }
-    // All options below are inherited by accepted sockets: no system call per connection.
-    socket.set_tcp_nodelay(*nodelay)?;
-    if let Some(bytes) = send_buffer_bytes {
-        socket.set_send_buffer_size(*bytes as usize)?;
-    }
-    if let Some(name) = congestion {
-        socket.set_tcp_congestion(name.as_bytes()).map_err(|error| unknown_congestion(name, &error))?;
-    }
+    set_tcp_options(&socket, plan)?;
     socket.bind(&address.into())?;
-    socket.listen(i32::try_from(*backlog).unwrap_or(i32::MAX))?;
-    if let Some(wait) = defer_accept {
-        set_defer_accept(&socket, *wait)?;
-    }
+    start_to_listen(&socket, plan, true)?;
     Ok(socket)
+}
+
+/// All of these are inherited by accepted sockets: no system call per connection.
+fn set_tcp_options(socket: &Socket, plan: &ListenPlan) -> io::Result<()> {
+    let ListenPlan { addresses: _, backlog: _, share_port: _, nodelay, defer_accept: _, send_buffer_bytes, congestion } =
+        plan;
+    socket.set_tcp_nodelay(*nodelay)?;
+    set_send_buffer(socket, *send_buffer_bytes)?;
+    match congestion {
+        Some(name) => socket.set_tcp_congestion(name.as_bytes()).map_err(|error| unknown_congestion(name, &error)),
+        None => Ok(()),
+    }
+}
+
+fn set_send_buffer(socket: &Socket, bytes: Option<u32>) -> io::Result<()> {
+    bytes.map_or(Ok(()), |bytes| socket.set_send_buffer_size(bytes as usize))
+}
+
+/// On a socket that listens already, listen(2) sets the length of its queue anew.
+fn start_to_listen(socket: &Socket, plan: &ListenPlan, is_tcp: bool) -> io::Result<()> {
+    socket.listen(i32::try_from(plan.backlog).unwrap_or(i32::MAX))?;
+    match plan.defer_accept {
+        Some(wait) if is_tcp => set_defer_accept(socket, wait),
+        _ => Ok(()),
+    }
 }
 
 /// The kernel completes the handshake, but hands the connection over only with its first byte: the first `recv` then
@@ -138,7 +186,8 @@ fn unknown_congestion(name: &str, error: &io::Error) -> io::Error {
 fn tcp_reason(address: SocketAddr, error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EADDRINUSE) => {
-            "the port is taken; stop the server that has it, or choose another with --listen".to_owned()
+            "the port is taken; stop the server that has it, choose another with --listen, or see server.share_port"
+                .to_owned()
         }
         Some(libc::EACCES) => {
             format!("no permission for port {}; choose one from 1024 on, or grant CAP_NET_BIND_SERVICE", address.port())
@@ -189,18 +238,19 @@ fn bind_unix(path: &Path, plan: &ListenPlan, workers: usize) -> Result<Bound, Li
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None).map_err(explain)?;
     socket.bind(&SockAddr::unix(path).map_err(explain)?).map_err(explain)?;
     let name = SocketName::new(path);
-    if let Some(bytes) = plan.send_buffer_bytes {
-        socket.set_send_buffer_size(bytes as usize).map_err(explain)?;
-    }
-    socket.listen(i32::try_from(plan.backlog).unwrap_or(i32::MAX)).map_err(explain)?;
+    set_send_buffer(&socket, plan.send_buffer_bytes).map_err(explain)?;
+    start_to_listen(&socket, plan, false).map_err(explain)?;
     // There is no SO_REUSEPORT for unix sockets: the workers share one queue.
-    let shared = OwnedFd::from(socket);
-    let mut sockets = Vec::with_capacity(workers);
-    for _ in 1..workers {
-        sockets.push(shared.try_clone().map_err(explain)?);
-    }
-    sockets.push(shared);
+    let sockets = shared(socket, workers).map_err(explain)?;
     Ok(Bound { url, sockets, _name: Some(name) })
+}
+
+/// One socket with one queue, once for each worker.
+fn shared(socket: Socket, workers: usize) -> io::Result<Vec<OwnedFd>> {
+    let socket = OwnedFd::from(socket);
+    let mut sockets = (1..workers).map(|_| socket.try_clone()).collect::<io::Result<Vec<_>>>()?;
+    sockets.push(socket);
+    Ok(sockets)
 }
 
 /// A name that a dead server left behind would make each restart fail. It is removed only if it is a socket and

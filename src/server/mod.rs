@@ -17,38 +17,43 @@ mod link;
 mod listen;
 pub mod metrics;
 mod model;
+pub mod operator;
 mod outgoing;
+mod post;
 mod refusal;
+mod reload;
 pub mod request;
 mod sendfile;
 mod service;
+mod signals;
 mod stop;
 mod transfer;
 mod transport;
+mod vitals;
 mod wire;
 mod worker;
 
 use std::io;
-use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
-use tempfile::TempDir;
 
 use self::admin::Overview;
 use self::admission::Admission;
 use self::control::Control;
 use self::listen::{Bound, ListenError};
 use self::metrics::{About, Counters};
+use self::operator::Operator;
+use self::post::Post;
+use self::reload::{Live, Stage};
 use self::stop::Stop;
-use self::transfer::Transfer;
-use self::worker::Worker;
-use crate::config::plan::{AdminPlan, LogPlan, Root, ServePlan};
-use crate::fixtures;
+use self::vitals::Vitals;
+use crate::config::plan::{AdminPlan, ListenPlan, ProcessPlan, ServePlan, ThreadsPlan};
+use crate::process::activation::Inherited;
 use crate::process::limits::{self, TooFewDescriptors};
-use crate::site::{Site, SiteError};
+use crate::process::manager::Manager;
+use crate::process::user::{User, UserError};
+use crate::site::SiteError;
 
 /// Why the server did not start, or ended badly. Each message names the way out.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +73,14 @@ pub enum ServerError {
     /// The access log's destination cannot be opened.
     #[error("cannot write the access log: {0}; choose another place with --access-log")]
     AccessLog(io::Error),
+    /// The server cannot become whom it should.
+    #[error(transparent)]
+    User(#[from] UserError),
+    /// A log file cannot be given to that user.
+    #[error(
+        "cannot give the access log to the user that the server becomes: {0}; choose another place with --access-log"
+    )]
+    GiveLog(io::Error),
     /// The system refuses a thread.
     #[error("cannot start a thread: {0}; lower server.workers or raise the limit with `ulimit -u`")]
     Thread(io::Error),
@@ -79,67 +92,113 @@ pub enum ServerError {
     Worker,
 }
 
-/// Serves until SIGTERM or SIGINT, then drains.
-pub fn run(plan: ServePlan) -> Result<(), ServerError> {
+/// Serves until SIGTERM or SIGINT, then drains. `inherited` are listening sockets that take the place of the plan's addresses;
+/// `operator` is asked for whatever lies outside of the server.
+pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operator) -> Result<(), ServerError> {
+    let live = Live::of(plan.clone());
     let ServePlan {
-        profile,
         listen,
         threads,
-        max_connections,
-        site,
-        connection,
-        transfer,
-        head,
-        deadlines,
-        log,
+        process,
         admin,
+        // These are `live`'s.
+        profile: _,
+        max_connections: _,
+        site: _,
+        connection: _,
+        transfer: _,
+        head: _,
+        deadlines: _,
+        log: _,
     } = plan;
     let shape = model::shape(&threads);
-    let available = limits::raise();
-    let reserve = limits::reserve(shape.event_loops, listen.addresses.len());
-    let room = limits::room_for_connections(available, reserve)?.min(shape.most_connections);
-    let shares = shares(shape.workers, max_connections, room);
+    let reserve = limits::reserve(shape.event_loops, listen.addresses.len().max(inherited.len()));
+    let room = limits::room_for_connections(limits::raise(), reserve)?.min(shape.most_connections);
+    let (mut bound, admin) = open_doors(&listen, &admin, inherited, shape.listeners)?;
 
-    let folder = Folder::find(&site.root)?;
-    let LogPlan { level: _, format: _, access, access_format } = log;
-    let (log_handle, log_writer) = access_log::start(&access, access_format).map_err(ServerError::AccessLog)?.unzip();
-    let mut bound = listen::bind(&listen, shape.listeners)?;
-    let admin = bind_admin(&admin)?;
+    let manager = Manager::of_this_process();
+    // Each thread shows itself twice in the time in which it is looked at once.
+    let vitals = Vitals::new(manager.watchdog().map(|interval| interval / 4));
+    let post = || Arc::new(Post::new(Counters::new(shape.writers), Admission::new(0), vitals.clone()));
+    let mut stage = Stage::new((0..shape.workers).map(|_| post()).collect(), threads.model, room);
+    stage.open_log(&live.log)?;
+    leave_root(&process, &stage)?;
+    let next = stage.prepare(live.clone())?;
+    let deadlines = stage.apply(next);
 
-    let mut team = Vec::with_capacity(shares.len());
-    for share in shares {
-        let site = Site::open(folder.path(), &site)?;
-        let transfer = Transfer::new(transfer.clone(), threads.model);
-        let (admission, log) = (Admission::new(share), log_handle.clone());
-        let counters = Counters::new(shape.writers);
-        team.push(Arc::new(Worker::new(site, counters, admission, transfer, connection.clone(), head.clone(), log)));
+    let about = about(&threads, &live, &bound);
+    let stop = Stop::default();
+    let overview = Overview::new(stage.posts.clone(), &bound, about, stage.log.lost()).map_err(ServerError::Runtime)?;
+    let (team, root) = (stage.posts.clone(), stage.folder().display().to_string());
+    let control = Control::new(stage, &deadlines, overview, admin, manager, vitals).map_err(ServerError::Runtime)?;
+    let listeners = deal(&mut bound, shape.listeners);
+    let running = model::start(&threads, &team, listeners, &stop).map_err(ServerError::Thread)?;
+    for address in &bound {
+        tracing::info!(
+            profile = live.profile.name(),
+            model = threads.model.name(),
+            workers = threads.workers,
+            root,
+            "listening on {}",
+            address.url
+        );
     }
-    let about = About {
+    let (stage, outcome) = control.run(running, stop, operator);
+    if !stage.log.stop(LOG_PATIENCE) {
+        tracing::warn!("the access log does not take its last lines; they are lost");
+    }
+    outcome
+}
+
+/// The addresses to serve on and the admin listener's: inherited sockets where there are any, else the plan's.
+fn open_doors(
+    listen: &ListenPlan,
+    admin: &AdminPlan,
+    inherited: Vec<Inherited>,
+    sets: usize,
+) -> Result<(Vec<Bound>, Option<Bound>), ServerError> {
+    let AdminPlan { listen: admin } = admin;
+    let admin_plan = listen::admin_plan();
+    let (mut for_admin, to_serve): (Vec<_>, Vec<_>) = inherited.into_iter().partition(|door| door.name == ADMIN_DOOR);
+    let bound = match to_serve.is_empty() {
+        true => listen::bind(listen, sets)?,
+        false => to_serve.into_iter().map(|door| listen::adopt(door, listen, sets)).collect::<Result<_, _>>()?,
+    };
+    let admin = match (for_admin.pop(), admin) {
+        (Some(door), _) => Some(listen::adopt(door, &admin_plan, 1)?),
+        (None, Some(address)) => Some(listen::bind_single(address, &admin_plan)?),
+        (None, None) => None,
+    };
+    if let Some(bound) = &admin {
+        tracing::info!("admin on {}", bound.url);
+    }
+    Ok((bound, admin))
+}
+
+/// An inherited socket of this name is the admin listener's (`FileDescriptorName=admin` in a socket unit).
+const ADMIN_DOOR: &str = "admin";
+
+/// What only root may do is done: addresses are bound, logs are open. Documents are opened by whom the server becomes.
+fn leave_root(process: &ProcessPlan, stage: &Stage) -> Result<(), ServerError> {
+    let ProcessPlan { pid_file: _, user } = process;
+    let Some(name) = user else { return Ok(()) };
+    let user = User::find(&name.user, name.group.as_deref())?;
+    stage.log.give_to(&user).map_err(ServerError::GiveLog)?;
+    Ok(user.become_this()?)
+}
+
+fn about(threads: &ThreadsPlan, live: &Live, bound: &[Bound]) -> About {
+    About {
         version: env!("CARGO_PKG_VERSION"),
         uptime: Duration::ZERO,
         workers: threads.workers.get(),
         listen: bound.iter().map(|address| address.url.clone()).collect(),
-        profile: profile.name(),
+        profile: live.profile.name(),
         model: threads.model.name(),
-        files_mode: site.cache.mode.name(),
-        transfer_path: transfer.path.name(),
+        files_mode: live.site.cache.mode.name(),
+        transfer_path: live.transfer.path.name(),
         stack_bytes: threads.stack_bytes.map_or(RUST_STACK_BYTES, |bytes| bytes.get() as u64),
-    };
-    let stop = Stop::default();
-    let overview = Overview::new(team.clone(), &bound, about).map_err(ServerError::Runtime)?;
-    let control = Control::new(team.clone(), &deadlines, overview, admin).map_err(ServerError::Runtime)?;
-    let listeners = deal(&mut bound, shape.listeners);
-    let running = model::start(&threads, &team, listeners, &stop).map_err(ServerError::Thread)?;
-    for address in &bound {
-        tracing::info!(profile = profile.name(), model = threads.model.name(), workers = threads.workers, root = %folder.path().display(), "listening on {}", address.url);
     }
-    let outcome = control.run(running, stop);
-    if let Some(writer) = log_writer
-        && !writer.stop(LOG_PATIENCE)
-    {
-        tracing::warn!("the access log does not take its last lines; they are lost");
-    }
-    outcome
 }
 
 /// One set of listening sockets for each that the model wants, with one socket for each address.
@@ -152,62 +211,3 @@ const RUST_STACK_BYTES: u64 = 2 * 1024 * 1024;
 
 /// How long the access log's destination may take to write its last lines.
 const LOG_PATIENCE: Duration = Duration::from_secs(2);
-
-/// Splits `max_connections` over the workers, as exactly as whole numbers allow. More than there is room for would end in
-/// accept errors, or in more threads than there may be.
-fn shares(workers: usize, max_connections: Option<NonZeroUsize>, room: usize) -> Vec<usize> {
-    let room = room.max(workers);
-    let wanted = max_connections.map_or(room, NonZeroUsize::get);
-    if wanted > room {
-        tracing::warn!(
-            "max_connections is {wanted}, but descriptors and threads leave room for {room}; the others will wait. \
-             Raise the limits with `ulimit -n` or server.max_threads"
-        );
-    }
-    let most = wanted.min(room);
-    (0..workers).map(|index| most / workers + usize::from(index < most % workers)).collect()
-}
-
-fn bind_admin(plan: &AdminPlan) -> Result<Option<Bound>, ServerError> {
-    let AdminPlan { listen } = plan;
-    const BACKLOG: u32 = 64;
-    match listen {
-        None => Ok(None),
-        Some(address) => {
-            let bound = listen::bind_single(address, BACKLOG)?;
-            tracing::info!("admin on {}", bound.url);
-            Ok(Some(bound))
-        }
-    }
-}
-
-/// The folder that is served; a temporary one ends with the server.
-enum Folder {
-    Named(PathBuf),
-    Temporary(TempDir),
-}
-
-impl Folder {
-    fn find(root: &Root) -> Result<Self, ServerError> {
-        match root {
-            Root::Folder(path) => Ok(Self::Named(path.clone())),
-            Root::Bundled(path) if path.is_dir() => Ok(Self::Named(path.clone())),
-            Root::Bundled(path) => {
-                let folder = fixtures::bundled().map_err(ServerError::Bundled)?;
-                tracing::info!(
-                    "there is no folder {}: serving the bundled documents from {}",
-                    path.display(),
-                    folder.path().display()
-                );
-                Ok(Self::Temporary(folder))
-            }
-        }
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            Self::Named(path) => path,
-            Self::Temporary(folder) => folder.path(),
-        }
-    }
-}

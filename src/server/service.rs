@@ -68,7 +68,7 @@ impl hyper::service::Service<Request<Incoming>> for Service {
             let body_bytes = if is_head { 0 } else { rendered.body.length() };
             *self.wire.log() = Some(Box::new(Pending::new(&self.wire.socket, &parts, status, body_bytes)));
         }
-        self.worker.counters.request(status);
+        self.worker.post.counters.request(status);
         let says = self.worker.heads.says(&parts, is_last);
         let ends_by_version = is_last && parts.version == Version::HTTP_10;
         let mut headers = parts.headers;
@@ -91,7 +91,7 @@ impl Service {
 
     fn is_last_request(&self) -> bool {
         let served = self.wire.count_request();
-        self.worker.is_draining() || self.worker.limits.max_requests.is_some_and(|most| served >= most.get())
+        self.worker.post.is_draining() || self.worker.limits.max_requests.is_some_and(|most| served >= most.get())
     }
 
     fn respond(&self, rendered: Rendered, mut headers: HeaderMap, is_head: bool, says: Says) -> Response<Body> {
@@ -116,7 +116,7 @@ impl Service {
     fn route(&self, body: Body) -> Body {
         let Some(document) = document_of(&body) else { return body };
         let way = self.worker.transfer.way(document);
-        self.worker.counters.transferred(way);
+        self.worker.post.counters.transferred(way);
         match way {
             Way::Memory => body,
             Way::Sendfile | Way::Copy => {

@@ -58,6 +58,14 @@ impl Transport {
         Self { link, incoming, outgoing: Outgoing::default(), refusing: false }
     }
 
+    /// Goes over to another worker at the same post. Bytes that the scan of heads has seen before count by the old limit.
+    pub fn serve_for(&mut self, worker: &Arc<Worker>) {
+        if !Arc::ptr_eq(&self.link.worker, worker) {
+            self.link.worker = Arc::clone(worker);
+            self.incoming.scan.set_limit(worker.limits.target_bytes);
+        }
+    }
+
     /// Gives `bytes` to the next reads, before anything from the socket.
     pub fn replay(&mut self, bytes: Bytes) {
         self.incoming.replay = bytes;

@@ -1,90 +1,59 @@
-//! What the connections of one worker share. Nothing of it is shared with another worker.
+//! What the connections of one worker share under one configuration. Nothing of it is shared with another worker.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::Arc;
 
 use super::access_log;
-use super::admission::Admission;
-use super::deadlines::{Phase, TICK, Watch};
+use super::deadlines::Phase;
 use super::head::Heads;
-use super::metrics::Counters;
+use super::post::Post;
 use super::refusal::Refusals;
 use super::transfer::Transfer;
 use super::wire::Wire;
 use crate::config::plan::{ConnectionPlan, HeadPlan};
 use crate::site::{Now, Site};
 
-/// One worker's own site, counters, limits and connections.
+/// One worker's own site and rules. A reload puts another one at the same [`Post`].
 #[derive(Debug)]
 pub struct Worker {
+    pub post: Arc<Post>,
+    /// Which configuration this is: the first is 1.
+    pub generation: u32,
     pub site: Site,
-    pub counters: Counters,
-    pub admission: Admission,
-    pub watch: Watch,
     pub limits: ConnectionPlan,
     pub heads: Heads,
     pub refusals: Refusals,
     pub log: Option<access_log::Handle>,
     pub transfer: Transfer,
-    tick: AtomicU32,
-    draining: AtomicBool,
 }
 
 impl Worker {
-    /// A worker that has not accepted anything yet.
+    /// A worker for `post`, which has not taken it yet.
     pub fn new(
+        post: Arc<Post>,
+        generation: u32,
         site: Site,
-        counters: Counters,
-        admission: Admission,
         transfer: Transfer,
         limits: ConnectionPlan,
         head: HeadPlan,
         log: Option<access_log::Handle>,
     ) -> Self {
         let refusals = Refusals::new(&head);
-        Self {
-            site,
-            counters,
-            admission,
-            watch: Watch::default(),
-            limits,
-            heads: Heads::new(head),
-            refusals,
-            log,
-            transfer,
-            tick: AtomicU32::new(0),
-            draining: AtomicBool::new(false),
-        }
+        Self { post, generation, site, limits, heads: Heads::new(head), refusals, log, transfer }
     }
 
-    /// The worker's clock: ticks since the start. One relaxed load, where a system clock would be asked
-    /// four times a request.
+    /// The post's clock, in ticks.
     pub fn tick(&self) -> u32 {
-        self.tick.load(Relaxed)
+        self.post.tick()
     }
 
     /// The same clock as the site wants it.
     pub fn now(&self) -> Now {
-        Now(u64::from(self.tick()) * TICK.as_millis() as u64)
-    }
-
-    /// Moves the clock; called by the control loop.
-    pub fn set_tick(&self, tick: u32) {
-        self.tick.store(tick, Relaxed);
-    }
-
-    /// From now on each answer is the last one of its connection.
-    pub fn start_draining(&self) {
-        self.draining.store(true, Relaxed);
-    }
-
-    /// Whether the server is stopping.
-    pub fn is_draining(&self) -> bool {
-        self.draining.load(Relaxed)
+        Now(u64::from(self.tick()) * Post::TICK_MILLIS)
     }
 
     /// The kernel has taken bytes of the current answer.
     pub fn note_sent(&self, wire: &Wire, sent: usize) {
-        self.counters.sent(sent as u64);
+        self.post.counters.sent(sent as u64);
         wire.pulse.beat(self.tick());
         if self.log.is_some()
             && let Some(pending) = wire.log().as_mut()
@@ -106,7 +75,7 @@ impl Worker {
             && let Some(pending) = wire.log().take()
             && !log.log(pending.finish())
         {
-            self.counters.log_dropped(1);
+            self.post.counters.log_dropped(1);
         }
     }
 }

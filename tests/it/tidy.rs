@@ -19,7 +19,7 @@ const USES: &[(&str, &[&str])] = &[
     ("record", &[]),
     ("server", &["config", "fixtures", "process", "site"]),
     ("site", &["config"]),
-    ("telemetry", &["config"]),
+    ("telemetry", &["config", "process"]),
     ("config", &[]),
     ("fixtures", &["config"]),
     ("process", &[]),
@@ -33,6 +33,8 @@ const UNSAFE: &[&str] = &[
     "src/server/sendfile.rs",
     "src/server/listen.rs",
     "src/load/socket.rs",
+    "src/process/activation.rs",
+    "src/process/daemon.rs",
 ];
 
 fn package() -> &'static Path {

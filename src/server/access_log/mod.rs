@@ -8,24 +8,21 @@
 mod calendar;
 mod line;
 mod pending;
+mod place;
 mod writer;
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, SystemTime};
 
 use http::{Method, Version};
-use rustix::fs::OFlags;
 
 use crate::config::plan::{AccessFormat, AccessLog};
 pub use pending::Pending;
+pub use place::{Next, Place};
 pub use writer::Writer;
 
 /// Entries that may wait. A worker at 100,000 requests/s fills this in 80 ms: longer than a disk stalls in health, and
@@ -68,6 +65,8 @@ pub struct RequestLine {
 #[derive(Debug)]
 enum Message {
     Entry(Entry),
+    /// Another destination waits for the writer.
+    Move,
     /// Nothing that matters comes after this.
     Stop,
 }
@@ -92,43 +91,26 @@ impl Handle {
     }
 }
 
-/// Opens the destination and starts the thread that writes to it; `None` if the log is off.
-pub fn start(destination: &AccessLog, format: AccessFormat) -> io::Result<Option<(Handle, Writer)>> {
-    let out = match destination {
-        AccessLog::Off => return Ok(None),
-        AccessLog::Stdout => unbuffered(io::stdout())?,
-        AccessLog::Stderr => unbuffered(io::stderr())?,
-        AccessLog::File(path) => open(path)?,
-    };
-    spawn(Box::new(out), format, QUEUE).map(Some)
+/// Opens the destination and starts the thread that writes to it; `None` if the log is off. `lost` counts the lines that
+/// the destination does not take.
+pub fn start(
+    destination: &AccessLog,
+    format: AccessFormat,
+    lost: &Arc<AtomicU64>,
+) -> io::Result<Option<(Handle, Writer)>> {
+    let Some(out) = place::open(destination)? else { return Ok(None) };
+    spawn(Box::new(out), format, QUEUE, lost).map(Some)
 }
 
-fn spawn(out: Box<dyn Write + Send>, format: AccessFormat, capacity: usize) -> io::Result<(Handle, Writer)> {
+fn spawn(
+    out: Box<dyn Write + Send>,
+    format: AccessFormat,
+    capacity: usize,
+    lost: &Arc<AtomicU64>,
+) -> io::Result<(Handle, Writer)> {
     let (queue, messages) = sync_channel(capacity);
-    let lost = Arc::new(AtomicU64::new(0));
-    let writer = Writer::spawn(writer::Lines::new(out, format, Arc::clone(&lost)), queue.clone(), messages)?;
-    Ok((Handle { queue, lost }, writer))
-}
-
-/// A standard stream without the library's own buffer, which would flush at every line.
-fn unbuffered(stream: impl AsFd) -> io::Result<File> {
-    stream.as_fd().try_clone_to_owned().map(File::from)
-}
-
-/// Lines are appended, so that a rotation by "copy and truncate" works without telling the server. Others may not read
-/// the file: it tells who asked for what.
-fn open(path: &Path) -> io::Result<File> {
-    // Without O_NONBLOCK a FIFO would keep the server from starting until somebody reads it; with it the kernel says so.
-    // Writing is meant to wait: it has a thread of its own.
-    let nonblocking = OFlags::NONBLOCK.bits() as i32;
-    let opened = OpenOptions::new().append(true).create(true).mode(0o640).custom_flags(nonblocking).open(path);
-    let opened = opened.and_then(|file| {
-        rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
-        Ok(file)
-    });
-    opened.map_err(|error| {
-        io::Error::new(error.kind(), format!("cannot open the access log {}: {error}", path.display()))
-    })
+    let writer = Writer::spawn(writer::Lines::new(out, format, Arc::clone(lost)), queue.clone(), messages)?;
+    Ok((Handle { queue, lost: Arc::clone(lost) }, writer))
 }
 
 #[cfg(test)]

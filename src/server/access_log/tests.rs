@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard};
 use std::time::UNIX_EPOCH;
@@ -74,7 +75,7 @@ fn door() -> (Door, Receiver<()>, SyncSender<io::Result<usize>>, Memory) {
 #[test]
 fn a_full_queue_drops_and_says_so_and_nobody_waits() {
     let (door, arrivals, verdict, memory) = door();
-    let (handle, writer) = spawn(Box::new(door), AccessFormat::Combined, 3).unwrap();
+    let (handle, writer) = spawn(Box::new(door), AccessFormat::Combined, 3, &Arc::default()).unwrap();
 
     assert!(handle.log(entry("/1")));
     arrivals.recv().unwrap();
@@ -93,7 +94,8 @@ fn a_full_queue_drops_and_says_so_and_nobody_waits() {
 fn stopping_writes_all_that_was_queued_and_refuses_what_comes_later() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.log");
-    let (handle, writer) = start(&AccessLog::File(path.clone()), AccessFormat::Combined).unwrap().unwrap();
+    let (handle, writer) =
+        start(&AccessLog::File(path.clone()), AccessFormat::Combined, &Arc::default()).unwrap().unwrap();
 
     let expected: Vec<String> = (0..QUEUE / 2).map(|number| format!("/{number}")).collect();
     assert!(expected.iter().all(|target| handle.log(entry(target))));
@@ -106,7 +108,7 @@ fn stopping_writes_all_that_was_queued_and_refuses_what_comes_later() {
 #[test]
 fn stopping_gives_up_on_a_destination_that_takes_nothing() {
     let (door, arrivals, verdict, _memory) = door();
-    let (handle, writer) = spawn(Box::new(door), AccessFormat::Combined, 1).unwrap();
+    let (handle, writer) = spawn(Box::new(door), AccessFormat::Combined, 1, &Arc::default()).unwrap();
     assert!(handle.log(entry("/1")));
     arrivals.recv().unwrap();
     assert!(handle.log(entry("/2")), "the queue is full now");
@@ -118,7 +120,7 @@ fn stopping_gives_up_on_a_destination_that_takes_nothing() {
 fn the_last_handle_that_goes_ends_the_thread() {
     let (door, arrivals, verdict, memory) = door();
     drop(verdict);
-    let (handle, writer) = spawn(Box::new(door), AccessFormat::Json, 8).unwrap();
+    let (handle, writer) = spawn(Box::new(door), AccessFormat::Json, 8, &Arc::default()).unwrap();
     assert!(handle.log(entry("/1")));
     drop((handle, writer));
     // The door is dropped by the thread at its end, and with it the other side of this.
@@ -130,7 +132,7 @@ fn the_last_handle_that_goes_ends_the_thread() {
 #[test]
 fn a_failing_destination_loses_counted_lines_and_no_others() {
     let (door, arrivals, verdict, memory) = door();
-    let (handle, writer) = spawn(Box::new(door), AccessFormat::Combined, 8).unwrap();
+    let (handle, writer) = spawn(Box::new(door), AccessFormat::Combined, 8, &Arc::default()).unwrap();
     let full = || Err(io::ErrorKind::StorageFull.into());
 
     assert!(handle.log(entry("/1")));
@@ -167,7 +169,7 @@ fn a_failing_destination_loses_counted_lines_and_no_others() {
 
 #[test]
 fn off_starts_nothing() {
-    assert!(start(&AccessLog::Off, AccessFormat::Combined).unwrap().is_none());
+    assert!(start(&AccessLog::Off, AccessFormat::Combined, &Arc::default()).unwrap().is_none());
 }
 
 #[test]
@@ -175,7 +177,8 @@ fn a_file_is_appended_to_and_not_for_everybody() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.log");
     for target in ["/first", "/second"] {
-        let (handle, writer) = start(&AccessLog::File(path.clone()), AccessFormat::Combined).unwrap().unwrap();
+        let (handle, writer) =
+            start(&AccessLog::File(path.clone()), AccessFormat::Combined, &Arc::default()).unwrap().unwrap();
         assert!(handle.log(entry(target)));
         assert!(writer.stop(PATIENCE));
     }
@@ -186,6 +189,6 @@ fn a_file_is_appended_to_and_not_for_everybody() {
 #[test]
 fn a_file_that_cannot_be_opened_is_named() {
     let path = Path::new("/nonexistent/access.log");
-    let error = start(&AccessLog::File(path.into()), AccessFormat::Combined).unwrap_err();
+    let error = start(&AccessLog::File(path.into()), AccessFormat::Combined, &Arc::default()).unwrap_err();
     assert!(error.to_string().starts_with("cannot open the access log /nonexistent/access.log: "), "{error}");
 }

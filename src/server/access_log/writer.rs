@@ -1,9 +1,10 @@
 //! The thread that writes.
 
+use std::fmt;
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -16,10 +17,35 @@ const BUFFER: usize = 64 << 10;
 /// How long [`Writer::stop`] waits before it tries again to put a word into a full queue.
 const RETRY: Duration = Duration::from_millis(1);
 
+/// A destination on its way to the thread.
+#[derive(Clone, Default)]
+pub(super) struct Slot(Arc<Mutex<Option<Box<dyn Write + Send>>>>);
+
+impl Slot {
+    fn put(&self, out: Box<dyn Write + Send>) {
+        *self.lock() = Some(out);
+    }
+
+    fn take(&self) -> Option<Box<dyn Write + Send>> {
+        self.lock().take()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Box<dyn Write + Send>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Slot")
+    }
+}
+
 /// The running thread. Dropping this leaves it running until the last handle is gone; [`Writer::stop`] waits for it.
 #[derive(Debug)]
 pub struct Writer {
     queue: SyncSender<Message>,
+    next: Slot,
     thread: JoinHandle<()>,
     /// Hangs up when the thread ends: a join alone could not be given up.
     ended: Receiver<()>,
@@ -28,11 +54,24 @@ pub struct Writer {
 impl Writer {
     pub(super) fn spawn(lines: Lines, queue: SyncSender<Message>, messages: Receiver<Message>) -> io::Result<Self> {
         let (until, ended) = sync_channel(0);
+        let next = lines.next.clone();
         let thread = thread::Builder::new().name("access-log".into()).spawn(move || {
             let _until = until;
             write_all(lines, &messages);
         })?;
-        Ok(Self { queue, thread, ended })
+        Ok(Self { queue, next, thread, ended })
+    }
+
+    /// From now on lines go to `out`. Never waits: while the queue is full, the thread is about to write, and looks by
+    /// itself whether there is a new destination.
+    pub fn move_to(&self, out: Box<dyn Write + Send>) {
+        self.next.put(out);
+        let _ = self.queue.try_send(Message::Move);
+    }
+
+    /// Whether nobody is left who could say anything, and all is written.
+    pub fn has_ended(&self) -> bool {
+        self.thread.is_finished()
     }
 
     /// Writes what has been queued until now and ends the thread. False if that took longer than `patience`, which it
@@ -61,6 +100,7 @@ fn write_all(mut lines: Lines, messages: &Receiver<Message>) {
         for message in std::iter::once(first).chain(messages.try_iter()) {
             match message {
                 Message::Entry(entry) => lines.add(&entry),
+                Message::Move => lines.flush(),
                 Message::Stop => return lines.flush(),
             }
         }
@@ -71,6 +111,8 @@ fn write_all(mut lines: Lines, messages: &Receiver<Message>) {
 /// Lines on their way to the destination.
 pub(super) struct Lines {
     out: Box<dyn Write + Send>,
+    /// Where `out` is replaced from, between two writes of whole lines.
+    next: Slot,
     render: fn(&Entry, &mut Vec<u8>),
     buffer: Vec<u8>,
     /// Lines in the buffer.
@@ -88,7 +130,16 @@ impl Lines {
             AccessFormat::Combined => line::combined,
             AccessFormat::Json => line::json,
         };
-        Self { out, render, buffer: Vec::with_capacity(BUFFER), waiting: 0, lost, torn: false, reported: false }
+        Self {
+            out,
+            next: Slot::default(),
+            render,
+            buffer: Vec::with_capacity(BUFFER),
+            waiting: 0,
+            lost,
+            torn: false,
+            reported: false,
+        }
     }
 
     fn add(&mut self, entry: &Entry) {
@@ -105,6 +156,10 @@ impl Lines {
     /// Writes the buffer. What the destination does not take is lost and counted: to keep it would need a bound as
     /// well, and only move the loss.
     fn flush(&mut self) {
+        if let Some(out) = self.next.take() {
+            self.out = out;
+            (self.torn, self.reported) = (false, false);
+        }
         let (written, result) = write_buffer(&mut self.out, &self.buffer);
         if let Err(error) = result {
             let whole = self.buffer[..written].iter().filter(|byte| **byte == b'\n').count() as u64;

@@ -14,8 +14,8 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 use crate::server::admission::{self, AfterError, BACK_OFF, Permit};
 use crate::server::connection::Connection;
 use crate::server::listen;
+use crate::server::post::Post;
 use crate::server::stop::Stop;
-use crate::server::worker::Worker;
 
 /// Connections that one listener may accept before the other tasks of its thread have their turn.
 const ACCEPTS_A_TURN: usize = 64;
@@ -28,17 +28,17 @@ pub trait Crew {
     /// Flags for `accept4` beside close-on-exec.
     const FLAGS: SocketFlags;
 
-    /// The worker that the next connection belongs to, if it has room for it.
-    fn next(&mut self) -> Option<&Arc<Worker>>;
+    /// The post that the next connection belongs to, if it has room for it.
+    fn next(&mut self) -> Option<&Arc<Post>>;
 
-    /// Takes a connection for the worker that `next` has named.
+    /// Takes a connection for the post that `next` has named.
     fn take(&mut self, socket: OwnedFd, permit: Permit);
 
     /// Waits until `next` may have an answer.
     async fn room(&mut self);
 
-    /// A worker to count accept errors at.
-    fn any(&self) -> &Worker;
+    /// A post to count accept errors at.
+    fn any(&self) -> &Post;
 }
 
 /// A runtime for one thread.
@@ -91,10 +91,10 @@ impl<C: Crew> Turn<C> {
 
     fn accept_waiting(&mut self) -> Outcome {
         for _ in 0..ACCEPTS_A_TURN {
-            let Some(worker) = self.crew.next() else { return Outcome::Full };
+            let Some(post) = self.crew.next() else { return Outcome::Full };
             match rustix::net::accept_with(self.listener.get_ref(), C::FLAGS | SocketFlags::CLOEXEC) {
                 Ok(socket) => {
-                    let permit = Permit::take(worker);
+                    let permit = Permit::take(post);
                     self.crew.take(socket, permit);
                 }
                 Err(rustix::io::Errno::AGAIN) => return Outcome::Empty,

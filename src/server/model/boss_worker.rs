@@ -16,8 +16,8 @@ use super::Thread;
 use super::accept::{self, Crew};
 use crate::process::affinity::Pins;
 use crate::server::admission::Permit;
+use crate::server::post::Post;
 use crate::server::stop::Stop;
-use crate::server::worker::Worker;
 
 /// Sockets that may be on their way to one worker. A worker that is that far behind gets no more until it has caught
 /// up: the kernel's queue is the better place to wait.
@@ -27,7 +27,7 @@ type Handover = (OwnedFd, Permit);
 
 /// Starts a thread for each worker and one that accepts.
 pub fn start(
-    team: &[Arc<Worker>],
+    team: &[Arc<Post>],
     listeners: Vec<Vec<OwnedFd>>,
     stack_bytes: Option<NonZeroUsize>,
     pins: &Pins,
@@ -35,13 +35,13 @@ pub fn start(
 ) -> io::Result<Vec<Thread>> {
     let mut threads = Vec::with_capacity(team.len() + 1);
     let mut desks = Vec::with_capacity(team.len());
-    for (index, worker) in team.iter().enumerate() {
+    for (index, post) in team.iter().enumerate() {
         let (sender, sockets) = channel(ON_THE_WAY);
-        desks.push(Desk { worker: Arc::clone(worker), sender });
-        let (worker, pin) = (Arc::clone(worker), pins.of(index));
+        desks.push(Desk { post: Arc::clone(post), sender });
+        let (post, pin) = (Arc::clone(post), pins.of(index));
         threads.push(super::spawn(format!("worker-{index}"), stack_bytes, move || {
             pin.apply();
-            accept::runtime()?.block_on(work(worker, sockets));
+            accept::runtime()?.block_on(work(post, sockets));
             Ok(())
         })?);
     }
@@ -58,6 +58,9 @@ async fn boss(desks: Vec<Desk>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Resu
         tokio::task::spawn_local(accept::accept_until(listener, rota, stop.clone()))
     };
     let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    if let Some(desk) = desks.first() {
+        tokio::task::spawn_local(desk.post.vitals.clone().keep_beating());
+    }
     // From here on only those who accept hold it.
     drop(stop);
     for task in accepting {
@@ -67,31 +70,32 @@ async fn boss(desks: Vec<Desk>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Resu
 }
 
 /// Serves what the boss hands over, until there is no boss any more.
-async fn work(worker: Arc<Worker>, mut sockets: Receiver<Handover>) {
+async fn work(post: Arc<Post>, mut sockets: Receiver<Handover>) {
+    tokio::task::spawn_local(post.vitals.clone().keep_beating());
     while let Some((socket, permit)) = sockets.recv().await {
         accept::begin(socket, permit, |connection| {
             tokio::task::spawn_local(connection);
         });
     }
-    worker.admission.empty().await;
+    post.admission.empty().await;
 }
 
 /// A worker, and the way to it.
 #[derive(Clone)]
 struct Desk {
-    worker: Arc<Worker>,
+    post: Arc<Post>,
     sender: Sender<Handover>,
 }
 
 impl Desk {
     async fn room(&self) {
-        self.worker.admission.room().await;
+        self.post.admission.room().await;
         // An error means that the worker has ended; `next` will pass it over, and the main thread ends the server.
         let _ = self.sender.reserve().await;
     }
 
     fn has_room(&self) -> bool {
-        !self.worker.admission.is_full() && self.sender.capacity() > 0
+        !self.post.admission.is_full() && self.sender.capacity() > 0
     }
 }
 
@@ -105,11 +109,11 @@ impl Crew for Rota {
     const FLAGS: SocketFlags = SocketFlags::NONBLOCK;
 
     /// The next in turn that has room.
-    fn next(&mut self) -> Option<&Arc<Worker>> {
+    fn next(&mut self) -> Option<&Arc<Post>> {
         let count = self.desks.len();
         let turn = (1..=count).map(|step| (self.turn + step) % count).find(|turn| self.desks[*turn].has_room())?;
         self.turn = turn;
-        Some(&self.desks[turn].worker)
+        Some(&self.desks[turn].post)
     }
 
     fn take(&mut self, socket: OwnedFd, permit: Permit) {
@@ -128,7 +132,7 @@ impl Crew for Rota {
         .await;
     }
 
-    fn any(&self) -> &Worker {
-        &self.desks[self.turn].worker
+    fn any(&self) -> &Post {
+        &self.desks[self.turn].post
     }
 }

@@ -11,48 +11,49 @@ use super::Thread;
 use super::accept::{self, Crew};
 use crate::process::affinity::Pins;
 use crate::server::admission::Permit;
+use crate::server::post::Post;
 use crate::server::stop::Stop;
-use crate::server::worker::Worker;
 
 /// Starts a thread for each worker, with its own set of listeners.
 pub fn start(
-    team: &[Arc<Worker>],
+    team: &[Arc<Post>],
     listeners: Vec<Vec<OwnedFd>>,
     stack_bytes: Option<NonZeroUsize>,
     pins: &Pins,
     stop: &Stop,
 ) -> io::Result<Vec<Thread>> {
     let each = team.iter().zip(listeners).enumerate();
-    each.map(|(index, (worker, listeners))| {
-        let (worker, pin, stop) = (Arc::clone(worker), pins.of(index), stop.clone());
+    each.map(|(index, (post, listeners))| {
+        let (post, pin, stop) = (Arc::clone(post), pins.of(index), stop.clone());
         super::spawn(format!("worker-{index}"), stack_bytes, move || {
             pin.apply();
-            accept::runtime()?.block_on(run(worker, listeners, stop))
+            accept::runtime()?.block_on(run(post, listeners, stop))
         })
     })
     .collect()
 }
 
-async fn run(worker: Arc<Worker>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
+async fn run(post: Arc<Post>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
     let accept =
-        |listener| tokio::task::spawn_local(accept::accept_until(listener, Alone(Arc::clone(&worker)), stop.clone()));
+        |listener| tokio::task::spawn_local(accept::accept_until(listener, Alone(Arc::clone(&post)), stop.clone()));
     let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    tokio::task::spawn_local(post.vitals.clone().keep_beating());
     // From here on only those who accept hold it.
     drop(stop);
     for task in accepting {
         task.await.map_err(io::Error::other)??;
     }
-    worker.admission.empty().await;
+    post.admission.empty().await;
     Ok(())
 }
 
 /// A worker that accepts for itself.
-struct Alone(Arc<Worker>);
+struct Alone(Arc<Post>);
 
 impl Crew for Alone {
     const FLAGS: SocketFlags = SocketFlags::NONBLOCK;
 
-    fn next(&mut self) -> Option<&Arc<Worker>> {
+    fn next(&mut self) -> Option<&Arc<Post>> {
         (!self.0.admission.is_full()).then_some(&self.0)
     }
 
@@ -66,7 +67,7 @@ impl Crew for Alone {
         self.0.admission.room().await;
     }
 
-    fn any(&self) -> &Worker {
+    fn any(&self) -> &Post {
         &self.0
     }
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use super::metrics::Writers;
+use super::post::Post;
 use super::stop::Stop;
-use super::worker::Worker;
 use crate::config::plan::{Affinity, Model, ThreadsPlan};
 use crate::process::affinity::Pins;
 
@@ -61,7 +61,7 @@ pub fn shape(plan: &ThreadsPlan) -> Shape {
 /// for each address.
 pub fn start(
     plan: &ThreadsPlan,
-    team: &[Arc<Worker>],
+    team: &[Arc<Post>],
     listeners: Vec<Vec<OwnedFd>>,
     stop: &Stop,
 ) -> io::Result<Vec<Thread>> {

@@ -20,29 +20,29 @@ use super::accept::{self, Crew};
 use crate::process::affinity::Pins;
 use crate::server::admission::Permit;
 use crate::server::connection::Connection;
+use crate::server::post::Post;
 use crate::server::stop::Stop;
-use crate::server::worker::Worker;
 
 type Handover = (OwnedFd, Permit);
 
 /// Starts the thread that accepts; the others follow as they are needed.
 pub fn start(
-    team: &[Arc<Worker>],
+    team: &[Arc<Post>],
     listeners: Vec<Vec<OwnedFd>>,
     stack_bytes: Option<NonZeroUsize>,
     pins: &Pins,
     stop: &Stop,
 ) -> io::Result<Vec<Thread>> {
-    let Some(worker) = team.first().map(Arc::clone) else { return Ok(Vec::new()) };
+    let Some(post) = team.first().map(Arc::clone) else { return Ok(Vec::new()) };
     let (listeners, stop, pins) = (listeners.into_iter().flatten().collect(), stop.clone(), pins.clone());
     let acceptor = super::spawn("acceptor".to_owned(), None, move || {
-        accept::runtime()?.block_on(run(worker, listeners, stack_bytes, pins, stop))
+        accept::runtime()?.block_on(run(post, listeners, stack_bytes, pins, stop))
     })?;
     Ok(vec![acceptor])
 }
 
 async fn run(
-    worker: Arc<Worker>,
+    post: Arc<Post>,
     listeners: Vec<OwnedFd>,
     stack_bytes: Option<NonZeroUsize>,
     pins: Pins,
@@ -50,10 +50,12 @@ async fn run(
 ) -> io::Result<()> {
     let pool = Arc::new(Mutex::new(Pool::new(stack_bytes, pins)));
     let accept = |listener| {
-        let crew = Counter { worker: Arc::clone(&worker), pool: Arc::clone(&pool) };
+        let crew = Counter { post: Arc::clone(&post), pool: Arc::clone(&pool) };
         tokio::task::spawn_local(accept::accept_until(listener, crew, stop.clone()))
     };
     let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    // Those who serve wait for their client inside of a system call, which is no fault: the one that accepts speaks for all.
+    tokio::task::spawn_local(post.vitals.clone().keep_beating());
     // From here on only those who accept hold it.
     drop(stop);
     for task in accepting {
@@ -61,7 +63,7 @@ async fn run(
     }
     // The queue's end is what the threads wait for.
     drop(pool);
-    worker.admission.empty().await;
+    post.admission.empty().await;
     Ok(())
 }
 
@@ -85,13 +87,13 @@ impl Pool {
     }
 
     /// Makes sure that there are `open` threads, and gives the connection to one of them.
-    fn take(&mut self, handover: Handover, open: usize, worker: &Worker) {
+    fn take(&mut self, handover: Handover, open: usize, post: &Post) {
         if self.threads < open {
             match self.spawn() {
-                Ok(()) => worker.counters.thread_started(),
+                Ok(()) => post.counters.thread_started(),
                 Err(error) => {
                     // Without the thread the connection could wait for ever: it is closed, and counted.
-                    worker.counters.accept_error(crate::server::metrics::AcceptError::Memory);
+                    post.counters.accept_error(crate::server::metrics::AcceptError::Memory);
                     tracing::warn!("cannot start thread {}: {error}", self.threads + 1);
                     return;
                 }
@@ -126,7 +128,7 @@ fn drive(mut connection: Connection) {
 
 /// The acceptor's side.
 struct Counter {
-    worker: Arc<Worker>,
+    post: Arc<Post>,
     pool: Arc<Mutex<Pool>>,
 }
 
@@ -134,20 +136,20 @@ impl Crew for Counter {
     /// Accepted sockets block.
     const FLAGS: SocketFlags = SocketFlags::empty();
 
-    fn next(&mut self) -> Option<&Arc<Worker>> {
-        (!self.worker.admission.is_full()).then_some(&self.worker)
+    fn next(&mut self) -> Option<&Arc<Post>> {
+        (!self.post.admission.is_full()).then_some(&self.post)
     }
 
     fn take(&mut self, socket: OwnedFd, permit: Permit) {
-        let open = self.worker.admission.open();
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner).take((socket, permit), open, &self.worker);
+        let open = self.post.admission.open();
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner).take((socket, permit), open, &self.post);
     }
 
     async fn room(&mut self) {
-        self.worker.admission.room().await;
+        self.post.admission.room().await;
     }
 
-    fn any(&self) -> &Worker {
-        &self.worker
+    fn any(&self) -> &Post {
+        &self.post
     }
 }

@@ -14,22 +14,22 @@ use super::Thread;
 use super::accept::{self, Crew};
 use crate::process::affinity::Pins;
 use crate::server::admission::Permit;
+use crate::server::post::Post;
 use crate::server::stop::Stop;
-use crate::server::worker::Worker;
 
 /// Starts the runtime, and one thread that waits for its end.
 pub fn start(
-    team: &[Arc<Worker>],
+    team: &[Arc<Post>],
     listeners: Vec<Vec<OwnedFd>>,
     threads: NonZeroUsize,
     stack_bytes: Option<NonZeroUsize>,
     pins: &Pins,
     stop: &Stop,
 ) -> io::Result<Vec<Thread>> {
-    let Some(worker) = team.first().map(Arc::clone) else { return Ok(Vec::new()) };
+    let Some(post) = team.first().map(Arc::clone) else { return Ok(Vec::new()) };
     let runtime = runtime(threads, stack_bytes, pins)?;
     let (listeners, stop) = (listeners.into_iter().flatten().collect(), stop.clone());
-    let host = super::spawn("host".to_owned(), None, move || runtime.block_on(run(worker, listeners, stop)))?;
+    let host = super::spawn("host".to_owned(), None, move || runtime.block_on(run(post, listeners, stop)))?;
     Ok(vec![host])
 }
 
@@ -44,25 +44,26 @@ fn runtime(threads: NonZeroUsize, stack_bytes: Option<NonZeroUsize>, pins: &Pins
     builder.build()
 }
 
-async fn run(worker: Arc<Worker>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
-    let accept = |listener| tokio::spawn(accept::accept_until(listener, Pool(Arc::clone(&worker)), stop.clone()));
+async fn run(post: Arc<Post>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
+    let accept = |listener| tokio::spawn(accept::accept_until(listener, Pool(Arc::clone(&post)), stop.clone()));
     let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    tokio::spawn(post.vitals.clone().keep_beating());
     // From here on only those who accept hold it.
     drop(stop);
     for task in accepting {
         task.await.map_err(io::Error::other)??;
     }
-    worker.admission.empty().await;
+    post.admission.empty().await;
     Ok(())
 }
 
 /// The one worker that all threads share.
-struct Pool(Arc<Worker>);
+struct Pool(Arc<Post>);
 
 impl Crew for Pool {
     const FLAGS: SocketFlags = SocketFlags::NONBLOCK;
 
-    fn next(&mut self) -> Option<&Arc<Worker>> {
+    fn next(&mut self) -> Option<&Arc<Post>> {
         (!self.0.admission.is_full()).then_some(&self.0)
     }
 
@@ -76,7 +77,7 @@ impl Crew for Pool {
         self.0.admission.room().await;
     }
 
-    fn any(&self) -> &Worker {
+    fn any(&self) -> &Post {
         &self.0
     }
 }

@@ -1,0 +1,94 @@
+//! `quintain stop`, `reload` and `status`: a server that runs already, found by its pid file.
+//!
+//! The exit codes are those of init scripts (LSB, "Init Script Actions"), which monitoring knows how to read.
+
+use std::io;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{FAILED, fail, print};
+use crate::cli::{InstanceArgs, StopArgs};
+use crate::process::pid_file::{self, Instance};
+
+/// `status`: it died, and its pid file is still there.
+const DEAD: u8 = 1;
+/// `status`: it does not run.
+const NOT_RUNNING: u8 = 3;
+/// `status`: nobody can tell; other commands: not allowed.
+const UNKNOWN: u8 = 4;
+/// Other commands: there is no server to do it to.
+const NO_SERVER: u8 = 7;
+
+/// Between two looks at a server that is ending.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Says whether the server runs.
+#[must_use]
+pub fn status(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
+    let file = pid_file.display();
+    match pid_file::look(pid_file) {
+        Ok(Instance::Running(pid)) => print(&format!("running as process {}\n", pid.as_raw_nonzero())),
+        Ok(Instance::Dead(Some(pid))) => {
+            let pid = pid.as_raw_nonzero();
+            fail(DEAD, &format_args!("not running: process {pid} has ended without removing {file}"))
+        }
+        Ok(Instance::Dead(None)) => fail(DEAD, &format_args!("not running, and {file} holds no process id")),
+        Ok(Instance::Absent) => fail(NOT_RUNNING, &format_args!("not running, says {file}")),
+        Err(error) => fail(UNKNOWN, &unreadable(&file, &error)),
+    }
+}
+
+/// Lets the server read its configuration again. What came of it stands in the server's log.
+#[must_use]
+pub fn reload(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
+    let file = pid_file.display();
+    match pid_file::look(pid_file) {
+        Ok(Instance::Running(pid)) => match kill_process(pid, Signal::HUP) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => refused(pid, &error.into()),
+        },
+        Ok(Instance::Dead(_) | Instance::Absent) => fail(NO_SERVER, &format_args!("not running, says {file}")),
+        Err(error) => fail(UNKNOWN, &unreadable(&file, &error)),
+    }
+}
+
+/// Ends the server and waits for its end. One that does not run is as stopped as can be.
+#[must_use]
+pub fn stop(StopArgs { instance: InstanceArgs { pid_file }, wait }: &StopArgs) -> ExitCode {
+    let file = pid_file.display();
+    let pid = match pid_file::look(pid_file) {
+        Ok(Instance::Running(pid)) => pid,
+        Ok(Instance::Dead(_) | Instance::Absent) => return print(&format!("not running, says {file}\n")),
+        Err(error) => return fail(UNKNOWN, &unreadable(&file, &error)),
+    };
+    match kill_process(pid, Signal::TERM) {
+        // It may have ended between the look and the signal.
+        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+        Err(error) => return refused(pid, &error.into()),
+    }
+    let deadline = Instant::now() + *wait;
+    // The lock ends with the process; the number may be another server's by then.
+    while matches!(pid_file::look(pid_file), Ok(Instance::Running(now)) if now == pid) {
+        if Instant::now() >= deadline {
+            let says = "process {pid} still has answers to finish; wait longer with --wait, or end it at once by a second stop";
+            return fail(FAILED, &says.replace("{pid}", &pid.as_raw_nonzero().to_string()));
+        }
+        pause();
+    }
+    ExitCode::SUCCESS
+}
+
+#[expect(clippy::disallowed_methods, reason = "another process is waited for, which tells nobody of its end")]
+fn pause() {
+    std::thread::sleep(LOOK);
+}
+
+fn unreadable(file: &dyn std::fmt::Display, error: &io::Error) -> String {
+    format!("cannot tell whether it runs: {file}: {error}")
+}
+
+fn refused(pid: Pid, error: &io::Error) -> ExitCode {
+    fail(UNKNOWN, &format_args!("cannot signal process {}: {error}", pid.as_raw_nonzero()))
+}

@@ -1,0 +1,81 @@
+//! Where the lines go, and how that changes while somebody writes.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::config::plan::LogFile;
+use crate::process::log_file::append_to;
+
+/// A destination that can be replaced. Clones are the same destination.
+///
+/// The lock is held for as long as it takes to copy a reference and never while something is written: a disk that does
+/// not answer must not stop the one who wants to leave it.
+#[derive(Debug, Clone)]
+pub struct Destination(Arc<Mutex<Present>>);
+
+#[derive(Debug)]
+struct Present {
+    named: LogFile,
+    out: Arc<File>,
+}
+
+impl Destination {
+    /// Opens it for the first time.
+    pub fn open(named: &LogFile) -> io::Result<Self> {
+        let out = Arc::new(open(named)?);
+        Ok(Self(Arc::new(Mutex::new(Present { named: named.clone(), out }))))
+    }
+
+    /// Goes over to another one.
+    pub fn change(&self, named: &LogFile) -> io::Result<()> {
+        if self.lock().named == *named {
+            return Ok(());
+        }
+        let out = Arc::new(open(named)?);
+        *self.lock() = Present { named: named.clone(), out };
+        Ok(())
+    }
+
+    /// Opens the same name again.
+    pub fn reopen(&self) -> io::Result<()> {
+        let named = self.lock().named.clone();
+        if let LogFile::File(_) = named {
+            let out = Arc::new(open(&named)?);
+            *self.lock() = Present { named, out };
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Present> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    /// A line as a whole goes to one file, whichever that is when it begins.
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let out = Arc::clone(&self.lock().out);
+        (&*out).write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn open(named: &LogFile) -> io::Result<File> {
+    match named {
+        // A handle of its own: the daemon points stderr itself elsewhere later.
+        LogFile::Stderr => io::stderr().as_fd().try_clone_to_owned().map(File::from),
+        LogFile::File(path) => append_to(path).map_err(|error| {
+            let says = format!("cannot open the log {}: {error}; choose another place with log.file", path.display());
+            io::Error::new(error.kind(), says)
+        }),
+    }
+}
