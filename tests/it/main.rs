@@ -7,6 +7,7 @@
 mod ab;
 mod connections;
 mod counters;
+mod daemon;
 mod doctor;
 mod drain;
 mod files;

@@ -54,6 +54,12 @@ impl Launch {
         self
     }
 
+    /// A flag without a value.
+    pub fn switch(mut self, name: &str) -> Self {
+        self.arguments.push(name.to_owned());
+        self
+    }
+
     /// One more address; [`Launch::over`] has given the first.
     pub fn listen(mut self, address: &str) -> Self {
         self.listeners = self.arguments.iter().filter(|argument| *argument == "--listen").count() + 1;

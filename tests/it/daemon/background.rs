@@ -1,0 +1,99 @@
+//! `serve --daemon`: what the shell is told, and what the process in the background is like.
+
+use std::fs;
+use std::net::TcpListener;
+
+use super::{Daemon, stderr, wait_for};
+use crate::harness::{Client, Launch, Site, TEN};
+
+#[test]
+fn the_command_comes_back_when_the_server_serves() {
+    let site = Site::small();
+    let daemon = Daemon::start(&site, &Daemon::launch(&site));
+    assert_eq!(daemon.get("/ten.txt").body, TEN.as_bytes());
+
+    let pid = daemon.pid().as_raw_nonzero();
+    let proc = |name: &str| format!("/proc/{pid}/{name}");
+    let link = |name: &str| fs::read_link(proc(name)).expect("a link");
+    assert_eq!(link("cwd").to_str(), Some("/"));
+    for stream in ["fd/0", "fd/1", "fd/2"] {
+        assert_eq!(link(stream).to_str(), Some("/dev/null"), "{stream}");
+    }
+    let stat = fs::read_to_string(proc("stat")).expect("it runs");
+    let (_, fields) = stat.rsplit_once(") ").expect("a name in brackets");
+    // proc_pid_stat(5): state, ppid, pgrp, session, tty_nr.
+    let fields: Vec<_> = fields.split(' ').collect();
+    assert_eq!(fields[3], pid.to_string(), "a session of its own");
+    assert_eq!(fields[4], "0", "no terminal");
+    let status = fs::read_to_string(proc("status")).expect("it runs");
+    assert!(status.contains("Umask:\t0022\n"), "{status}");
+
+    let endpoint = daemon.endpoint();
+    let stopped = daemon.control("stop", &[]);
+    assert!(stopped.status.success(), "{stopped:?}");
+    assert!(!daemon.pid_file.exists());
+    assert!(Client::try_connect(&endpoint, None).is_err());
+    assert!(daemon.log().contains("SIGTERM: stopping"), "{}", daemon.log());
+}
+
+/// The log is a file that the shell does not see: the reason has to come back as well.
+#[test]
+fn a_start_that_fails_gives_its_reason_and_exit_code() {
+    let site = Site::small();
+    let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let taken = other.local_addr().expect("an address").to_string();
+    let missing = site.path("missing");
+    for (key, value, words) in [
+        ("server.listen", taken.as_str(), "the port is taken"),
+        ("server.root", missing.to_str().expect("UTF-8"), "missing"),
+    ] {
+        let arguments =
+            Launch::bare().switch("--daemon").set("log.file", site.outer().join("log").to_str().expect("UTF-8"));
+        let arguments = arguments.set("server.root", site.root().to_str().expect("UTF-8"));
+        let arguments = arguments.set("server.listen", "127.0.0.1:0").set(key, value);
+        let arguments = arguments.flag("--pid-file", site.outer().join("pid").to_str().expect("UTF-8"));
+        let output = arguments.command().output().expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let says = stderr(&output);
+        assert!(says.starts_with("quintain: ") && says.contains(words) && says.lines().count() == 1, "{says}");
+        wait_for("the end of the child", || (!site.outer().join("pid").exists()).then_some(()));
+    }
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_told_before_the_fork() {
+    let site = Site::small();
+    let output = Daemon::launch(&site).set("server.wokers", "2").command().output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(stderr(&output).contains("server.workers"), "{output:?}");
+}
+
+#[test]
+fn streams_that_lead_nowhere_are_refused() {
+    let site = Site::small();
+    for (launch, way_out) in [
+        (Launch::over(site.root()).switch("--daemon"), "log.file="),
+        (Daemon::launch(&site).set("log.access", "stdout"), "--access-log"),
+    ] {
+        let output = launch.command().output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(stderr(&output).contains(way_out), "{output:?}");
+    }
+}
+
+/// The process leaves the folder that it was started in, so relative names must have been settled before.
+#[test]
+fn relative_paths_mean_the_folder_of_the_command() {
+    let site = Site::small();
+    fs::write(site.outer().join("bench.toml"), "headers.server = \"first\"\n").expect("a file");
+    let launch = Launch::bare().switch("--daemon").listen("127.0.0.1:0").flag("--root", "site");
+    let launch = launch.flag("--pid-file", "pid").set("log.file", "./log").set("log.access", "./access");
+    let launch = launch.flag("--config", "bench.toml").in_directory(site.outer());
+    let daemon = Daemon::start(&site, &launch);
+    assert_eq!(daemon.get("/ten.txt").header("server"), Some("first"));
+    fs::write(site.outer().join("bench.toml"), "headers.server = \"second\"\n").expect("a file");
+    assert!(daemon.control("reload", &[]).status.success());
+    wait_for("the new header", || (daemon.get("/ten.txt").header("server") == Some("second")).then_some(()));
+    assert!(daemon.control("stop", &[]).status.success());
+    assert!(fs::read_to_string(site.outer().join("access")).expect("a log").contains("/ten.txt"));
+}

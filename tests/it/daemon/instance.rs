@@ -1,0 +1,72 @@
+//! `stop`, `reload`, `status`, and the pid file by which they find the server.
+
+use std::fs;
+
+use rustix::process::{Signal, kill_process};
+
+use super::{Daemon, control, stderr, wait_for};
+use crate::harness::{Client, Launch, Site, TEN};
+
+#[test]
+fn a_second_instance_is_refused_with_the_id_of_the_first() {
+    let site = Site::small();
+    let daemon = Daemon::start(&site, &Daemon::launch(&site));
+    let pid_file = daemon.pid_file.to_str().expect("UTF-8");
+    let second = Launch::over(site.root()).flag("--pid-file", pid_file);
+    for launch in [Daemon::launch(&site), second] {
+        let output = launch.command().output().expect("it runs");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let first = format!("already running as process {}", daemon.pid().as_raw_nonzero());
+        assert!(stderr(&output).contains(&first), "{output:?}");
+    }
+    assert_eq!(daemon.get("/ten.txt").body, TEN.as_bytes());
+}
+
+#[test]
+fn status_says_whether_it_runs() {
+    let site = Site::small();
+    let file = site.outer().join("pid");
+    assert_eq!(control("status", &file, &[]).status.code(), Some(3));
+    let daemon = Daemon::start(&site, &Daemon::launch(&site));
+    let running = daemon.control("status", &[]);
+    assert_eq!(running.status.code(), Some(0));
+    let pid = daemon.pid();
+    assert_eq!(String::from_utf8_lossy(&running.stdout), format!("running as process {}\n", pid.as_raw_nonzero()));
+
+    kill_process(pid, Signal::KILL).expect("it runs");
+    let dead =
+        wait_for("its end", || Some(daemon.control("status", &[])).filter(|output| output.status.code() != Some(0)));
+    assert_eq!(dead.status.code(), Some(1), "{dead:?}");
+    assert!(stderr(&dead).contains("has ended without removing"), "{dead:?}");
+    assert_eq!(daemon.control("reload", &[]).status.code(), Some(7));
+    assert_eq!(daemon.control("stop", &[]).status.code(), Some(0), "what does not run is stopped");
+
+    // The stale file is no obstacle, even if its number is by now that of a process which lives.
+    fs::write(&file, format!("{}\n", std::process::id())).expect("a file");
+    let again = Daemon::start(&site, &Daemon::launch(&site));
+    assert_ne!(again.pid().as_raw_nonzero().get().cast_unsigned(), std::process::id());
+}
+
+#[test]
+fn stop_waits_for_running_answers_and_not_for_ever() {
+    let site = Site::small();
+    site.write("large.bin", vec![b'x'; 32 << 20]);
+    let daemon = Daemon::start(&site, &Daemon::launch(&site).set("timeouts.shutdown", "10m"));
+    let mut running = Client::connect_with_fixed_buffer(&daemon.endpoint());
+    running.send("GET /large.bin HTTP/1.1\r\nHost: t\r\n\r\n");
+    running.head().expect("a head");
+    let early = daemon.control("stop", &["--wait", "100ms"]);
+    assert_eq!(early.status.code(), Some(1), "{early:?}");
+    assert!(stderr(&early).contains("--wait"), "{early:?}");
+    assert_eq!(running.take(32 << 20).expect("the whole answer").len(), 32 << 20);
+    wait_for("its end", || (daemon.control("status", &[]).status.code() == Some(3)).then_some(()));
+}
+
+#[test]
+fn a_pid_file_that_cannot_be_written_is_a_reason_not_to_start() {
+    let site = Site::small();
+    let file = site.outer().join("missing/pid");
+    let ended = Launch::over(site.root()).flag("--pid-file", file.to_str().expect("UTF-8")).expect_failure();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(ended.stderr.contains("missing/pid") && ended.stderr.contains("--pid-file"), "{ended:?}");
+}

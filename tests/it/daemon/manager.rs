@@ -1,0 +1,98 @@
+//! The service manager's protocol, with the test in the place of systemd.
+
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+use rustix::process::Signal;
+
+use super::signal;
+use crate::harness::{Launch, PATIENCE, Site};
+
+/// Where the server's words arrive.
+struct Manager(UnixDatagram);
+
+impl Manager {
+    fn over(socket: UnixDatagram) -> Self {
+        socket.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        Self(socket)
+    }
+
+    #[track_caller]
+    fn next(&self) -> String {
+        let mut buffer = [0; 512];
+        let count = self.0.recv(&mut buffer).expect("a word in time");
+        String::from_utf8_lossy(&buffer[..count]).into_owned()
+    }
+
+    /// The next one that is no sign of life.
+    #[track_caller]
+    fn next_state(&self) -> String {
+        (0..10_000).map(|_| self.next()).find(|word| word != "WATCHDOG=1").expect("a state")
+    }
+}
+
+#[test]
+fn it_is_told_of_each_state() {
+    let site = Site::small();
+    let path = site.outer().join("notify");
+    let manager = Manager::over(UnixDatagram::bind(&path).expect("a socket"));
+    let server = Launch::over(site.root()).env("NOTIFY_SOCKET", path.to_str().expect("UTF-8")).start();
+    assert_eq!(manager.next(), "READY=1");
+    signal(server.id(), Signal::HUP);
+    let reloading = manager.next();
+    let micros = reloading.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").expect(&reloading);
+    assert!(micros.parse::<u64>().is_ok_and(|micros| micros > 0), "{reloading}");
+    assert_eq!(manager.next(), "READY=1");
+    server.stop();
+    assert_eq!(manager.next(), "STOPPING=1");
+}
+
+#[test]
+fn it_may_have_an_abstract_address() {
+    let site = Site::small();
+    let name = format!("quintain-test-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).expect("a name");
+    let manager = Manager::over(UnixDatagram::bind_addr(&address).expect("a socket"));
+    let _server = Launch::over(site.root()).env("NOTIFY_SOCKET", &format!("@{name}")).start();
+    assert_eq!(manager.next(), "READY=1");
+}
+
+/// In each model, with nobody asking for anything: an idle server is no hanging one.
+#[test]
+fn an_idle_server_shows_that_it_lives() {
+    let site = Site::small();
+    for model in ["event-loop", "boss-worker", "work-stealing", "thread-per-connection"] {
+        let path = site.outer().join(model);
+        let manager = Manager::over(UnixDatagram::bind(&path).expect("a socket"));
+        let launch = Launch::over(site.root()).set("server.model", model).set("server.workers", "2");
+        let launch = launch.env("NOTIFY_SOCKET", path.to_str().expect("UTF-8")).env("WATCHDOG_USEC", "400000");
+        let server = launch.start();
+        assert_eq!(manager.next(), "READY=1");
+        for _ in 0..3 {
+            assert_eq!(manager.next(), "WATCHDOG=1", "{model}");
+        }
+        server.stop();
+        assert_eq!(manager.next_state(), "STOPPING=1");
+    }
+}
+
+#[test]
+fn a_watchdog_of_another_process_is_none() {
+    let site = Site::small();
+    let path = site.outer().join("notify");
+    let manager = Manager::over(UnixDatagram::bind(&path).expect("a socket"));
+    let launch = Launch::over(site.root()).env("NOTIFY_SOCKET", path.to_str().expect("UTF-8"));
+    let server = launch.env("WATCHDOG_USEC", "1000").env("WATCHDOG_PID", "1").start();
+    assert_eq!(manager.next(), "READY=1");
+    server.get("/ten.txt");
+    server.stop();
+    assert_eq!(manager.next(), "STOPPING=1", "and nothing before it");
+}
+
+#[test]
+fn one_that_is_not_there_is_no_reason_not_to_serve() {
+    let site = Site::small();
+    let server = Launch::over(site.root()).env("NOTIFY_SOCKET", "/nonexistent/notify").start();
+    assert_eq!(server.get("/ten.txt").status, 200);
+    assert!(server.log().iter().any(|line| line.contains("NOTIFY_SOCKET")), "{:?}", server.log());
+}
