@@ -2,6 +2,7 @@
 
 mod activation;
 mod background;
+mod documented;
 mod instance;
 mod manager;
 mod privileges;

@@ -53,6 +53,18 @@ fn log_format() {
 }
 
 #[test]
+fn log_file() {
+    let site = Site::small();
+    let (path, socket) = (site.outer().join("server.log"), site.outer().join("s"));
+    let launch = Launch::bare().flag("--root", site.root().to_str().expect("UTF-8"));
+    let launch = launch.set("log.file", path.to_str().expect("UTF-8"));
+    let child = launch.flag("--listen", &format!("unix:{}", socket.display())).command().spawn().expect("it runs");
+    assert_eq!(end_once_serving(child, &socket), "");
+    let log = std::fs::read_to_string(&path).expect("a log");
+    assert!(log.contains("listening on unix:") && log.contains("SIGTERM"), "{log}");
+}
+
+#[test]
 fn log_access() {
     let site = Site::small();
     for (place, lines) in [("off", 0), ("stderr", 1)] {

@@ -4,6 +4,7 @@
 mod connections;
 mod documents;
 mod logs;
+mod process;
 mod socket;
 mod threads;
 mod transfer;
@@ -14,10 +15,11 @@ use std::path::Path;
 
 use crate::harness::{Launch, Server, Site};
 
-const TESTS: [&str; 6] = [
+const TESTS: [&str; 7] = [
     include_str!("connections.rs"),
     include_str!("documents.rs"),
     include_str!("logs.rs"),
+    include_str!("process.rs"),
     include_str!("socket.rs"),
     include_str!("threads.rs"),
     include_str!("transfer.rs"),
