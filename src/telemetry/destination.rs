@@ -48,6 +48,11 @@ impl Destination {
         Ok(())
     }
 
+    /// Whether the lines go elsewhere than to stderr.
+    pub fn is_a_file(&self) -> bool {
+        matches!(self.lock().named, LogFile::File(_))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Present> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -47,6 +47,7 @@ pub fn init(plan: &LogPlan) -> io::Result<Log> {
     let (level_layer, level) = reload::Layer::new(*level);
     let subscriber = Registry::default().with(lines_layer).with(level_layer);
     tracing::subscriber::set_global_default(subscriber).map_err(io::Error::other)?;
+    log_panics(destination.clone());
     Ok(Log { destination, out, lines, level, _guard: guard })
 }
 
@@ -63,6 +64,17 @@ impl Log {
     pub fn reopen(&self) -> io::Result<()> {
         self.destination.reopen()
     }
+}
+
+/// A panic speaks to stderr, which leads nowhere in the background: where there is a file, it stands there as well.
+fn log_panics(destination: Destination) {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if destination.is_a_file() {
+            tracing::error!("{panic}");
+        }
+        usual(panic);
+    }));
 }
 
 /// Colours are for those who see them.
