@@ -174,6 +174,8 @@ fn figures(run: &Run) -> Figures<'_> {
         client: &run.client,
         watched: &run.watched,
         network: &run.network,
+        connect: &run.latency.connect,
+        timer_error_p99_ns: run.latency.timer_error.as_ref().and_then(|late| late.percentile_ns(99.0)).unwrap_or(0),
     }
 }
 

@@ -43,6 +43,8 @@ pub struct Answer {
     pub first_byte: u64,
     /// Whether another request may follow on this connection, as the server says.
     pub keep_alive: bool,
+    /// Whether the whole request had been sent: a server may answer before it has read it.
+    pub request_is_sent: bool,
     /// Whether `Keep-Alive` stands in its head.
     pub says_keep_alive: bool,
 }
@@ -327,12 +329,11 @@ impl Exchange {
         self.answers += 1;
         let outcome = self.judge(asked.request, rules);
         let Current { status, keep_alive, says_keep_alive, body_bytes, first_byte } = self.current;
-        // A server may answer before it has read the whole request; what is missing of it must not be taken for another.
-        let keep_alive = keep_alive && self.sent_whole > 0;
+        let request_is_sent = self.sent_whole > 0;
         self.sent_whole = self.sent_whole.saturating_sub(1);
         let first_byte = first_byte.unwrap_or(now);
         self.begin(rules);
-        Answer { asked, outcome, status, body_bytes, first_byte, keep_alive, says_keep_alive }
+        Answer { asked, outcome, status, body_bytes, first_byte, keep_alive, request_is_sent, says_keep_alive }
     }
 
     fn judge(&mut self, request: usize, rules: &Rules) -> Outcome {

@@ -56,7 +56,12 @@ impl Times {
 
     /// Value at a percentile.
     pub fn percentile(&self, percentile: f64) -> u64 {
-        if self.moments.count == 0 { 0 } else { self.histogram.value_at_percentile(percentile) }
+        // The histogram answers with the upper end of a bucket, which may lie above the exact largest value.
+        if self.moments.count == 0 {
+            0
+        } else {
+            self.histogram.value_at_percentile(percentile).min(self.moments.max_ns)
+        }
     }
 }
 
@@ -129,7 +134,7 @@ impl Recorder {
     /// A whole answer came.
     #[inline]
     pub fn answered(&mut self, answer: &Answer, now: u64) {
-        let Answer { asked, outcome, status, body_bytes: _, first_byte, keep_alive, says_keep_alive } = answer;
+        let Answer { asked, outcome, status, first_byte, keep_alive, says_keep_alive, .. } = answer;
         *self.endings.of_mut(*outcome) += 1;
         self.failures_in_a_row = 0;
         if let Some(count) = self.statuses.get_mut(usize::from(*status)) {

@@ -68,6 +68,23 @@ impl Schedule {
         }
     }
 
+    /// How many of the requests that are left are due before `end`; of Poisson times, how many that is on average. They are
+    /// not counted one by one: at 10^9 a second that would outlast the run.
+    #[must_use]
+    pub fn due_before(&self, end: u64) -> u64 {
+        let Due::At(next) = self.next() else { return 0 };
+        if next >= end {
+            return 0;
+        }
+        let each_ns = match &self.times {
+            Times::Closed => return 0,
+            Times::Uniform { step, gap_ns, .. } => *step as f64 * gap_ns,
+            Times::Poisson { gap_ns, .. } => *gap_ns,
+        };
+        let due = 1 + ((end - next - 1) as f64 / each_ns) as u64;
+        self.left.map_or(due, |left| due.min(left))
+    }
+
     /// How many requests are left, where they have been counted.
     #[inline]
     #[must_use]
@@ -142,6 +159,24 @@ mod tests {
         // A quarter of the rate each; an exponential distribution deviates by its mean. 10,000 draws are within 5 %.
         assert!((mean / 4e6 - 1.0).abs() < 0.05, "{mean}");
         assert!((deviation / mean - 1.0).abs() < 0.05, "{deviation}");
+    }
+
+    #[test]
+    fn what_is_due_before_the_end() {
+        let uniform = |per_second, left, thread| {
+            let pace = Pace::Open { per_second, arrivals: Arrivals::Uniform };
+            Schedule::new(pace, left, thread, 2)
+        };
+        // Thread 1 of 2 at 10/s: 100, 300, 500 ms and so on.
+        for (end_ms, expected) in [(0, 0), (100, 0), (101, 1), (300, 1), (301, 2), (1000, 5)] {
+            assert_eq!(uniform(10.0, None, 1).due_before(end_ms * 1_000_000), expected, "{end_ms} ms");
+        }
+        assert_eq!(uniform(10.0, Some(4), 1).due_before(1_000_000_000), 2);
+        assert_eq!(uniform(1e9, None, 0).due_before(2_000_000_000), 1_000_000_000);
+        assert_eq!(Schedule::new(Pace::Closed, None, 0, 1).due_before(u64::MAX), 0);
+        let poisson = Pace::Open { per_second: 1e9, arrivals: Arrivals::Poisson { seed: 1 } };
+        let due = Schedule::new(poisson, None, 0, 1).due_before(1_000_000_000);
+        assert!(due.abs_diff(1_000_000_000) < 1000, "{due}");
     }
 
     proptest! {

@@ -39,6 +39,8 @@ pub enum Doubt {
     RateNotAchieved,
     /// Events waited more than 1 ms for the client, in 1 of 100 turns.
     LoopLag,
+    /// Requests were sent later than due, by more than 1 ms in 1 of 100, although a connection was free.
+    SentLate,
     /// SYNs were sent again, or accept queues overflowed, on this machine.
     ConnectionsRetried,
     /// Some requests failed.

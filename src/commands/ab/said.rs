@@ -40,7 +40,7 @@ pub fn doubts(verdict: &Verdict) -> String {
     }
     let is_about_the_client = |doubt: &Doubt| match doubt {
         Doubt::ClientMayBeTheLimit | Doubt::ClientWasTheLimit | Doubt::ConcurrencyNotAchieved | Doubt::LoopLag => true,
-        Doubt::RateNotAchieved | Doubt::ConnectionsRetried | Doubt::Failures | Doubt::Short => false,
+        Doubt::RateNotAchieved | Doubt::SentLate | Doubt::ConnectionsRetried | Doubt::Failures | Doubt::Short => false,
     };
     let said = verdict.doubts.iter().zip(&verdict.warnings).filter(|(doubt, _)| is_about_the_client(doubt));
     said.map(|(_, warning)| format!("quintain: {warning}\n")).collect()

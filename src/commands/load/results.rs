@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::super::print;
 use super::super::signals::INTERRUPTED;
-use super::outputs::Outputs;
+use super::outputs::{Output, Outputs};
 use super::refusal::Refusal;
 use crate::cli::values;
 use crate::load::Rows;
@@ -14,7 +14,7 @@ use crate::report;
 /// Exit code of a run that broke a gate.
 const GATE_BROKE: u8 = 3;
 
-/// Writes everything that was asked for. Files come first: a reader of stdout that has gone takes none of them along.
+/// Writes everything that was asked for, all of it, whatever cannot be written: the first failure is told in the end.
 pub fn write(
     record: &Record,
     measured_rows: Option<Rows>,
@@ -22,19 +22,23 @@ pub fn write(
     outputs: Outputs,
 ) -> Result<(), Refusal> {
     let Outputs { report, hdr, percentiles, rows } = outputs;
-    if let (Some(file), Some(measured)) = (rows, measured_rows) {
-        file.write(|file| report::rows_tsv::write(file, measured))?;
-    }
+    let mut written = vec![write_report(record, format, report)];
     if let Some(last) = record.runs.last() {
         let times = last.latency.headline();
-        hdr.map_or(Ok(()), |file| file.write(|file| report::hdr::write(file, times)))?;
-        percentiles.map_or(Ok(()), |file| file.write(|file| report::percentiles_csv::write(file, times)))?;
+        written.extend(hdr.map(|file| file.write(|file| report::hdr::write(file, times))));
+        written.extend(percentiles.map(|file| file.write(|file| report::percentiles_csv::write(file, times))));
     }
+    let rows = rows.zip(measured_rows);
+    written.extend(rows.map(|(file, measured)| file.write(|file| report::rows_tsv::write(file, measured))));
+    written.into_iter().collect()
+}
+
+fn write_report(record: &Record, format: values::Output, file: Option<Output>) -> Result<(), Refusal> {
     let text = match format {
         values::Output::Text => report::text::render(record),
         values::Output::Json => report::json::render(record).map_err(Refusal::failed)?,
     };
-    match report {
+    match file {
         Some(file) => file.write(|file| file.write_all(text.as_bytes())),
         None if print(&text) == ExitCode::SUCCESS => Ok(()),
         None => Err(Refusal::failed("cannot write the report to stdout")),

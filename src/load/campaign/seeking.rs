@@ -109,7 +109,8 @@ fn broken(run: &Run, gates: &[Gate]) -> Vec<String> {
 
 fn judged(run: &Run, broke: &[String]) -> Judged {
     let verdict = &run.verdict;
-    let by_client = verdict.limit == Limit::ClientCpu || verdict.doubts.contains(&Doubt::ClientWasTheLimit);
+    let by_client = verdict.limit == Limit::ClientCpu
+        || verdict.doubts.iter().any(|doubt| matches!(doubt, Doubt::ClientWasTheLimit | Doubt::SentLate));
     match (broke.is_empty(), by_client) {
         (true, _) => Judged::Passed,
         (false, true) => Judged::ClientBroke,

@@ -104,6 +104,8 @@ pub struct Reactor<'a> {
     /// Connections that have not answered anything yet.
     unproven: usize,
     open: u64,
+    /// Connections that have been read for long enough in this turn, and whether their end has come.
+    unread: Vec<(u64, bool)>,
     /// Requests that go again, because their connection was lost before it was their turn.
     again: VecDeque<Asked>,
     /// Requests taken from the schedule that have not ended.
@@ -144,6 +146,7 @@ impl<'a> Reactor<'a> {
             next_burst_at: 0,
             unproven: 0,
             open: 0,
+            unread: Vec::new(),
             again: VecDeque::new(),
             outstanding: 0,
             next_request: limits.first_request,
@@ -171,9 +174,10 @@ impl<'a> Reactor<'a> {
             if self.outstanding == 0 && self.schedule.next() == Due::Over {
                 return Ok(self.clock.now());
             }
-            let longest = self.longest_wait(self.clock.now(), end);
+            let longest = if self.unread.is_empty() { self.longest_wait(self.clock.now(), end) } else { 0 };
             let ready = self.poller.wait(longest)?;
             self.handle(ready);
+            self.read_on();
             self.tell();
         }
     }
@@ -186,12 +190,22 @@ impl<'a> Reactor<'a> {
         let woke = self.clock.now();
         for at in 0..ready {
             let event = self.poller.event(at);
-            let slot = (event.key & u64::from(u32::MAX)) as usize;
+            let slot = slot_of(event.key);
             if self.slots[slot].key(slot) == event.key {
                 self.on_event(slot, event);
             }
         }
         self.recorder.lag.record(self.clock.now() - woke);
+    }
+
+    /// Goes on with the connections that had more to read than one turn allows; no event will tell of them again.
+    fn read_on(&mut self) {
+        for (key, ended) in std::mem::take(&mut self.unread) {
+            let slot = slot_of(key);
+            if self.slots[slot].key(slot) == key {
+                self.read(slot, ended);
+            }
+        }
     }
 
     /// Starts requests that are due for as long as there are connections for them.
@@ -304,12 +318,7 @@ impl<'a> Reactor<'a> {
     fn cut_off(&mut self, end: u64) {
         (0..self.outstanding).for_each(|_| self.recorder.cut_off());
         self.outstanding = 0;
-        while let Due::At(due) = self.schedule.next()
-            && due < end
-        {
-            self.recorder.never_sent += 1;
-            self.schedule.take();
-        }
+        self.recorder.never_sent += self.schedule.due_before(end);
     }
 
     fn tell(&self) {
@@ -325,4 +334,9 @@ impl<'a> Reactor<'a> {
     pub fn into_seen(self) -> (Recorder, Vec<u8>) {
         (self.recorder, self.heads.into_kept())
     }
+}
+
+/// The number of a slot in the key of one of its connections.
+fn slot_of(key: u64) -> usize {
+    (key & u64::from(u32::MAX)) as usize
 }

@@ -19,6 +19,10 @@ const LINGER_NS: u64 = 1_000_000_000;
 /// Longest pause of a slot whose connects fail; the first is a 64th of it.
 const BACKOFF_NS: u64 = 64_000_000;
 
+/// Reads of one connection in one turn. A server that fills the socket faster than this thread empties it must neither
+/// starve the other connections nor outlast the end of the run.
+const READS: usize = 16;
+
 /// What is behind an answer.
 #[derive(Debug, Clone, Copy)]
 enum Rest {
@@ -71,7 +75,7 @@ impl Reactor<'_> {
 
     /// Begins a connection with the next request that is due.
     fn dial(&mut self, at: usize, now: u64) {
-        let Some(asked) = self.take_request(now) else { return self.vacate(at) };
+        let Some(asked) = self.kept_request(at).or_else(|| self.take_request(now)) else { return self.vacate(at) };
         let dialled = self.dialer.dial();
         let slot = &mut self.slots[at];
         slot.generation = slot.generation.wrapping_add(1);
@@ -87,9 +91,13 @@ impl Reactor<'_> {
                 self.unproven += 1;
                 self.connect(at);
             }
-            // The accept queue of a unix socket is full: the request has not failed yet.
+            // The accept queue of a unix socket is full. The request has not failed yet, and stays with its slot.
             Err(Errno::AGAIN) if now.saturating_sub(asked.sent) < self.timeout_ns => {
-                self.again.push_back(asked);
+                slot.exchange.ask(asked, &self.rules);
+                self.back_off(at, now);
+            }
+            Err(Errno::AGAIN) => {
+                self.fail(Outcome::ConnectTimedOut, now, None);
                 self.back_off(at, now);
             }
             Err(error) => {
@@ -97,6 +105,12 @@ impl Reactor<'_> {
                 self.back_off(at, now);
             }
         }
+    }
+
+    /// The request that waits in this slot for room in an accept queue.
+    fn kept_request(&mut self, at: usize) -> Option<Asked> {
+        let slot = &mut self.slots[at];
+        if slot.state == State::BackingOff { slot.exchange.take_front() } else { None }
     }
 
     /// Tries to send at once: on the loopback a connection is there as soon as it was asked for. Only then it is registered.
@@ -170,9 +184,9 @@ impl Reactor<'_> {
 
     /// Reads until nothing is left. On a stream socket a short read says so (epoll(7), question 9), unless the peer has
     /// ended its side: no event will tell that again.
-    fn read(&mut self, at: usize, ended: bool) {
+    pub(super) fn read(&mut self, at: usize, ended: bool) {
         let generation = self.slots[at].generation;
-        loop {
+        for _ in 0..READS {
             let (received, is_short) = self.receive(at);
             let now = self.clock.now();
             match received {
@@ -193,6 +207,7 @@ impl Reactor<'_> {
                 return;
             }
         }
+        self.unread.push((self.slots[at].key(at), ended));
     }
 
     /// One read, and whether it found less than it could have taken.
@@ -270,6 +285,8 @@ impl Reactor<'_> {
         self.request_ended(now);
         let is_kept = self.limits.keep_alive && answer.keep_alive;
         match rest {
+            // What is missing of the request must not be taken for another, and whoever waits for it will not close.
+            _ if !answer.request_is_sent => self.close(at, now),
             Rest::Surplus => {
                 self.recorder.connections.surplus += 1;
                 self.close(at, now);

@@ -4,7 +4,7 @@
 //! rate can be told; a rate that was reached was limited by nobody; a client without CPU left cannot see past itself, so it
 //! comes before the server.
 
-use crate::record::{Client, ClientThread, Doubt, Endings, Limit, Network, Verdict, Watched};
+use crate::record::{Client, ClientThread, Distribution, Doubt, Endings, Limit, Network, Verdict, Watched};
 
 mod words;
 
@@ -21,6 +21,8 @@ const RATE_REACHED: f64 = 0.99;
 const CONCURRENCY_REACHED: f64 = 0.9;
 /// Longest time that events may wait for the client, in 99 of 100 turns.
 const LOOP_LAG_NS: u64 = 1_000_000;
+/// Longest time by which 99 of 100 requests may be sent later than due.
+const LATE_NS: u64 = 1_000_000;
 /// Shorter runs are mostly beginning and end.
 const SHORT_S: f64 = 1.0;
 /// A connection whose SYN is lost tries again after this time (RFC 6298 section 2.1), and its slot does nothing meanwhile.
@@ -49,6 +51,10 @@ pub struct Figures<'a> {
     pub watched: &'a [Watched],
     /// What the kernel counted.
     pub network: &'a Network,
+    /// Times of this run's own connects.
+    pub connect: &'a Distribution,
+    /// 99 of 100 requests were sent at most so much later than due although a connection was free; 0 of a closed loop.
+    pub timer_error_p99_ns: u64,
 }
 
 /// What limited the run, and what else casts doubt on its figures.
@@ -95,7 +101,8 @@ fn doubts(figures: &Figures<'_>) -> Vec<Doubt> {
         (Doubt::ConcurrencyNotAchieved, is_closed && !figures.all_connections_busy()),
         (Doubt::RateNotAchieved, figures.rate_reached() == Some(false)),
         (Doubt::LoopLag, figures.client.loop_lag_p99_ns > LOOP_LAG_NS),
-        (Doubt::ConnectionsRetried, figures.retries() > 0),
+        (Doubt::SentLate, figures.is_late()),
+        (Doubt::ConnectionsRetried, figures.was_retried()),
         (Doubt::Failures, figures.endings.failed() > 0),
         (Doubt::Short, figures.elapsed_s < SHORT_S),
     ]
@@ -149,12 +156,24 @@ impl<'a> Figures<'a> {
         *syn_retransmits.max(listen_overflows).max(listen_drops)
     }
 
+    /// Whether connections of this run were among those. The kernel's counters are of the whole machine; only a connect that
+    /// took as long as the first retry does shows that this run was hit.
+    fn was_retried(&self) -> bool {
+        self.retries() > 0 && self.connect.max_ns as f64 >= 0.9 * SYN_RETRY_S * 1e9
+    }
+
     /// Whether a large part of the slots' time went to connections that were tried again. Only where most requests need a
     /// connection of their own: over kept connections, retries are over when the run has hardly begun.
     fn waits_for_retries(&self) -> bool {
         let slots_s = self.connections as f64 * self.elapsed_s;
+        let connects_s = self.connect.mean_ns * self.connect.count as f64 / 1e9;
         let each_its_own = self.opened.saturating_mul(2) >= self.finished();
-        each_its_own && self.retries() as f64 * SYN_RETRY_S >= RETRIES_LIMIT * slots_s && self.retries() > 0
+        each_its_own && self.was_retried() && connects_s >= RETRIES_LIMIT * slots_s
+    }
+
+    /// Whether the client was late by itself: that is in the response times, and not the server's.
+    fn is_late(&self) -> bool {
+        self.timer_error_p99_ns > LATE_NS
     }
 
     fn concurrency(&self) -> f64 {

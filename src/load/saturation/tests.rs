@@ -1,5 +1,7 @@
 use super::*;
-use crate::record::Network;
+use hdrhistogram::Histogram;
+
+use crate::record::{Moments, Network};
 // Of a limit and a doubt with the same name, the doubt goes by another one here.
 use crate::record::Doubt::Failures as SomeFailed;
 use crate::record::{Doubt::*, Limit::*};
@@ -25,6 +27,9 @@ struct Case {
     syn_retransmits: u64,
     overflows: u64,
     drops: u64,
+    /// These were connections of somebody else on the machine.
+    of_others: bool,
+    late_ns: u64,
 }
 
 impl Default for Case {
@@ -46,6 +51,8 @@ impl Default for Case {
             syn_retransmits: 0,
             overflows: 0,
             drops: 0,
+            of_others: false,
+            late_ns: 0,
         }
     }
 }
@@ -75,7 +82,23 @@ impl Case {
             client: &self.client(),
             watched: &self.server.map(|figures| watched(self.elapsed_s, figures)).into_iter().collect::<Vec<_>>(),
             network: &network,
+            connect: &self.connects(),
+            timer_error_p99_ns: self.late_ns,
         })
+    }
+
+    /// A second for each connection that was tried again, and no time for the others.
+    fn connects(&self) -> Distribution {
+        let retried = self.syn_retransmits.max(self.overflows).max(self.drops);
+        let retried = if self.of_others { 0 } else { retried };
+        let mean_ns = if self.opened == 0 { 0.0 } else { retried as f64 * 1e9 / self.opened as f64 };
+        let max_ns = if retried == 0 { 0 } else { 1_000_000_000 };
+        Distribution {
+            count: self.opened,
+            mean_ns,
+            max_ns,
+            ..Distribution::new(&Histogram::new(3).unwrap(), &Moments::default())
+        }
     }
 
     fn client(&self) -> Client {
@@ -192,6 +215,7 @@ fn the_network_limits_where_retries_hold_a_tenth_of_the_slots() {
         &retried,
     );
     is("50 drops", &Case { drops: 50, ..short() }, Network, &retried);
+    is("50 SYNs of others", &Case { syn_retransmits: 50, of_others: true, ..short() }, Connections, &[]);
     is("over kept connections", &Case { syn_retransmits: 500, ..closed() }, Connections, &retried);
     is(
         "half of the requests need a connection",
@@ -275,7 +299,7 @@ fn words() {
         ),
         (
             Case { client: vec![(0.2, 0.0), (0.6, 0.38)], ..closed() },
-            "client CPU: the busiest of its 2 threads ran for 60 % of the time and waited for a CPU that a neighbour had for \
+            "client CPU: the busiest of its 2 threads ran for 60 % of the time and waited for a CPU that others had for \
              38 %; the client was the limit: the figure is a lower bound",
         ),
         (
@@ -286,8 +310,8 @@ fn words() {
         (
             Case { client: vec![(0.5, 0.48)], server: server(0.48, 0.5, 0.48, 1), ..closed() },
             "client CPU and server CPU (they may share it: pin them apart): its thread ran for 50 % of the time and waited for \
-             a CPU that a neighbour had for 48 %, and the busiest of 4 threads of the server nginx (pid 77) ran for 48 % of the \
-             time and waited for a CPU that a neighbour had for 50 %; neither had any left: the figure is a lower bound",
+             a CPU that others had for 48 %, and the busiest of 4 threads of the server nginx (pid 77) ran for 48 % of the \
+             time and waited for a CPU that others had for 50 %; neither had any left: the figure is a lower bound",
         ),
         (
             Case { server: server(0.93, 0.01, 0.93, 2), ..closed() },
@@ -325,6 +349,30 @@ fn words() {
 }
 
 #[test]
+fn a_client_that_is_late_at_a_rate_does_not_acquit_itself() {
+    let on_time = Case { rate_per_s: Some(100.0), achieved_rate: Some(1.0), late_ns: 1_000_000, ..closed() };
+    is("1 ms", &on_time, Rate, &[]);
+    let late = Case { late_ns: 7_750_000, ..on_time };
+    is("8 ms", &late, Rate, &[SentLate]);
+    let verdict = late.verdict();
+    assert_eq!(
+        verdict.words,
+        "rate: 100 requests/s were asked for and reached, though the client did not always send on time"
+    );
+    assert!(
+        verdict.warnings[0].starts_with("1 in 100 requests was sent 7.8 ms or more after it was due"),
+        "{verdict:?}"
+    );
+}
+
+#[test]
+fn a_server_without_a_cpu_is_not_called_slow() {
+    let starved = Case { server: Some((0.22, 0.70, 0.41, 2)), ..closed() }.verdict();
+    assert_eq!(starved.limit, ServerCpu);
+    assert!(starved.words.starts_with("too few CPUs: ") && starved.words.contains("--cpus"), "{}", starved.words);
+}
+
+#[test]
 fn a_server_that_ended_is_said_to_have() {
     let mut server = watched(10.0, (0.95, 0.0, 0.95, 1));
     server.gone = true;
@@ -340,6 +388,8 @@ fn a_server_that_ended_is_said_to_have() {
         client: &client,
         watched: &[watched(10.0, (0.1, 0.0, 0.1, 1)), server],
         network: &network,
+        connect: &closed().connects(),
+        timer_error_p99_ns: 0,
     });
     assert_eq!(verdict.limit, ServerCpu, "the busiest of several processes decides");
     assert!(verdict.words.contains("(pid 77, which ended during the run)"), "{}", verdict.words);

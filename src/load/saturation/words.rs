@@ -11,7 +11,7 @@ pub(super) fn of_limit(limit: Limit, figures: &Figures<'_>) -> String {
         Limit::Failures => format!("failures: {}: of the server's limits nothing can be told", failures(figures)),
         Limit::Rate => rate(figures),
         Limit::ClientCpu => client_cpu(figures),
-        Limit::ServerCpu => format!("server CPU: {}", figures.busiest_server().map(server_time).unwrap_or_default()),
+        Limit::ServerCpu => figures.busiest_server().map(server_cpu).unwrap_or_default(),
         Limit::Network => format!(
             "network: {}; a connection that is tried again waits for the server for {SYN_RETRY_S} s or more",
             retries(figures)
@@ -38,6 +38,11 @@ pub(super) fn of_doubt(doubt: Doubt, limit: Limit, figures: &Figures<'_>) -> Str
             time(figures.client.loop_lag_p99_ns as f64),
             time(figures.client.loop_lag_max_ns as f64)
         ),
+        Doubt::SentLate => format!(
+            "1 in 100 requests was sent {} or more after it was due although a connection was free: response times are too \
+             long by the client's own delay",
+            time(figures.timer_error_p99_ns as f64)
+        ),
         Doubt::ConnectionsRetried => format!("connections were tried again: {}", retries(figures)),
         Doubt::Failures => failures(figures),
         Doubt::Short => format!("the run took {}: too short to mean much", time(figures.elapsed_s * 1e9)),
@@ -51,8 +56,20 @@ fn rate(figures: &Figures<'_>) -> String {
         format!("{reached}, by a client that could not do more: {}", client_time(figures))
     } else if let Some(server) = figures.saturated_server() {
         format!("{reached}, but the server has hardly more to give: {}", server_time(server))
+    } else if figures.is_late() {
+        format!("{reached}, though the client did not always send on time")
     } else {
         format!("{reached}: neither client nor server was the limit")
+    }
+}
+
+/// A server that waits for a CPU for longer than it has one is short of CPUs, not slow.
+fn server_cpu(server: &Watched) -> String {
+    let what = server_time(server);
+    if server.busiest_thread_delay > server.busiest_thread {
+        format!("too few CPUs: {what}; give server and load tool CPUs of their own (--cpus, taskset)")
+    } else {
+        format!("server CPU: {what}")
     }
 }
 
@@ -135,7 +152,7 @@ fn server_time(server: &Watched) -> String {
 fn thread_time(whose: &str, cpu: f64, run_delay: f64) -> String {
     if run_delay >= DELAY_WORTH_A_WORD {
         let (cpu, run_delay) = (percent(cpu), percent(run_delay));
-        format!("{whose} ran for {cpu} of the time and waited for a CPU that a neighbour had for {run_delay}")
+        format!("{whose} ran for {cpu} of the time and waited for a CPU that others had for {run_delay}")
     } else {
         format!("{whose} was busy for {} of the time", percent(cpu + run_delay))
     }

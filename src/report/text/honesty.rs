@@ -63,7 +63,7 @@ fn schedule(run: &Run) -> String {
 /// How late the client itself was, which is in the response times without being the server's.
 fn timer_error(late: &Distribution) -> Option<String> {
     let p99 = late.percentile_ns(99.0).filter(|_| late.count > 0)?;
-    Some(format!("sent late by p99 {}, max {}", time(p99 as f64), time(late.max_ns as f64)))
+    Some(format!("sent late (with a connection free) by p99 {}, max {}", time(p99 as f64), time(late.max_ns as f64)))
 }
 
 fn network(run: &Run) -> String {

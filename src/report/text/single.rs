@@ -20,10 +20,10 @@ pub(super) fn render(run: &Run) -> String {
 fn verdict(run: &Run) -> String {
     let mut text = labelled("Verdict", &run.verdict.words);
     if run.interrupted {
-        text += &labelled("Warning", "It was interrupted: this is what was measured until then.");
+        text += &labelled("Warning", "interrupted: this is what was measured until then.");
     }
     if run.aborted {
-        text += &labelled("Warning", "It was given up, since nothing but failures came (--abort-after).");
+        text += &labelled("Warning", "given up, since nothing but failures came (--abort-after).");
     }
     text.extend(run.verdict.warnings.iter().map(|warning| labelled("Warning", warning)));
     text

@@ -16,7 +16,7 @@ pub(super) fn render(runs: &[Run], finding: Option<&Finding>) -> String {
 fn search(runs: &[Run], finding: &Finding) -> String {
     let mut text = labelled("Search", &finding.words);
     if let Some(last) = runs.last() {
-        text += &labelled("Verdict", &last.verdict.words);
+        text += &labelled("Last run", &last.verdict.words);
         text.extend(last.verdict.warnings.iter().map(|warning| labelled("Warning", warning)));
     }
     text
@@ -66,6 +66,7 @@ const fn limit(limit: Limit) -> &'static str {
 
 const MAY_BE_CLIENT: &str = " *";
 const WAS_CLIENT: &str = " **";
+const WAS_LATE: &str = " late";
 
 /// The client's part in a row's figures.
 fn client_mark(run: &Run) -> &'static str {
@@ -74,6 +75,8 @@ fn client_mark(run: &Run) -> &'static str {
         WAS_CLIENT
     } else if doubts.contains(&Doubt::ClientMayBeTheLimit) {
         MAY_BE_CLIENT
+    } else if doubts.contains(&Doubt::SentLate) {
+        WAS_LATE
     } else {
         ""
     }
@@ -83,6 +86,10 @@ fn client_mark(run: &Run) -> &'static str {
 fn remarks(runs: &[Run]) -> String {
     let meanings = [
         (MAY_BE_CLIENT, "*  the client may have been the limit"),
+        (
+            WAS_LATE,
+            "late: the client sent some requests more than 1 ms after they were due; times are too long by that",
+        ),
         (WAS_CLIENT, "** the client was the limit: the row is a lower bound of what the server can do"),
     ];
     let occurring = meanings.iter().filter(|(mark, _)| runs.iter().any(|run| client_mark(run) == *mark));

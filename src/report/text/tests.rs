@@ -64,7 +64,7 @@ fn an_open_loop_speaks_of_response_times_and_its_schedule() {
     assert!(text.contains("2000 requests/s (poisson)"), "{text}");
     assert!(text.contains("\n  response   10.0 us   100 ms"), "{text}");
     assert!(text.contains("\n  service ") && !text.contains("\n  total "), "{text}");
-    let schedule = "98.1 % of 2000 requests/s achieved; sent late by p99 198 us, max 200 us; 7 due and never sent";
+    let schedule = "98.1 % of 2000 requests/s achieved; sent late (with a connection free) by p99 198 us, max 200 us; 7 due and never sent";
     assert_eq!(line(&text, "Schedule").as_deref(), Some(schedule));
     assert!(line(&text, "Client").unwrap().starts_with("98.7 requests in flight (at most 100), "));
     assert_fits(&text);
@@ -188,7 +188,7 @@ fn a_search_says_what_it_found() {
     let finding = Finding { lower_bound: false, words: words.clone(), stages: Vec::new() };
     let text = render(&Record { finding: Some(finding), ..sample::curve(Kind::FindMax, steps()) });
     assert_eq!(line(&text, "Search"), Some(words));
-    assert!(line(&text, "Verdict").unwrap().starts_with("The server's CPU"));
+    assert!(line(&text, "Last run").unwrap().starts_with("The server's CPU"));
     assert!(text.ends_with(CURVE), "{text}");
 }
 
