@@ -27,7 +27,7 @@ Examples:
   quintain load -t 1m --rate 5000 --fail-if 'p99>5ms' --fail-if 'failed>0' http://127.0.0.1:8080/1k.html
   quintain load --rate 1k:20k --steps 20 -t 5s --output json -o ramp.json http://127.0.0.1:8080/1k.html
   quintain load --find-max --fail-if 'p99>5ms' http://127.0.0.1:8080/1k.html
-  quintain load -c 60000 --source 127.0.0.2-127.0.0.4 --watch $(pidof quintain) http://127.0.0.1:8080/1k.html
+  quintain load -c 60000 --source 127.0.0.2-127.0.0.4 --watch $(pidof -s quintain) http://127.0.0.1:8080/1k.html
   quintain load --verify fixtures/7.5m.html --verify-one-in 10 http://127.0.0.1:8080/7.5m.html
   quintain load -m POST --body form.txt -H 'Content-Type: application/x-www-form-urlencoded' http://127.0.0.1:8080/";
 

@@ -3,9 +3,10 @@
 //! A [`plan::Plan`] says what to do, [`run`] does it, a [`crate::record::Run`] is what is left. In between:
 //!
 //! ```text
-//!   engine      starts the threads, watches them, sums up
-//!     worker    one thread: its share of everything
-//!       reactor     the loop: epoll, sockets, and when what must be looked at
+//!   campaign      the runs of one call: warm-up, steps, search
+//!     engine      starts the threads, watches them, sums up; saturation gives the verdict
+//!       worker    one thread: its share of everything
+//!       reactor     the loop: epoll, the slots and sockets of connections, and when what must be looked at
 //!         schedule      when the next request is due          no I/O
 //!         exchange      one connection's requests and answers no I/O
 //!           response    where an answer ends                  no I/O

@@ -91,8 +91,8 @@ impl Failure {
 
 /// stdout that cannot be written: nobody reads what would be said about it.
 impl From<io::Error> for Failure {
-    fn from(_: io::Error) -> Self {
-        Self { code: ERROR, said: String::new() }
+    fn from(error: io::Error) -> Self {
+        Self { code: ERROR, said: format!("ab: cannot write to stdout: {}\n", without_number(&error)) }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::refusal::Refusal;
 use super::requests::method;
 use crate::cli::LoadArgs;
-use crate::cli::values::{Arrivals, Connections, Rate};
+use crate::cli::values::{Arrivals, Connections, Http, Rate};
 
 /// Whether all flags can be meant together.
 pub fn check(args: &LoadArgs) -> Result<(), Refusal> {
@@ -56,6 +56,10 @@ fn exchange(args: &LoadArgs) -> Option<&'static str> {
         (
             pipelined && args.reuse == Connections::Short,
             "--pipeline needs connections that carry more than one request; leave out --connections short",
+        ),
+        (
+            pipelined && args.http == Http::V10,
+            "--pipeline needs HTTP/1.1: a server of 1.0 does not know of a second request before its answer is read",
         ),
         (
             pipelined && is_open(args),
@@ -112,6 +116,7 @@ mod tests {
             (&["--find-max", "--rate", "1:2"], "--find-max chooses the rates itself"),
             (&["--find-max", "-n", "10"], "--find-max cannot end by -n"),
             (&["--pipeline", "2", "--connections", "short"], "--pipeline needs connections"),
+            (&["--pipeline", "2", "--http", "1.0"], "--pipeline needs HTTP/1.1"),
             (&["--pipeline", "2", "--rate", "10"], "--pipeline cannot be had with a rate"),
             (&["--pipeline", "2", "--find-max"], "--pipeline cannot be had with a rate"),
             (&["-m", "TRACE", "--body", "x"], "TRACE has no content"),
@@ -139,7 +144,7 @@ mod tests {
             &["-n", "10", "-t", "5"],
             &["--rate", "1:2", "--steps", "5", "-n", "10"],
             &["--find-max", "--rate", "100", "--arrivals", "poisson", "--seed", "3", "-e", "x"],
-            &["--pipeline", "8", "--http", "1.0"],
+            &["--pipeline", "8"],
             &["-m", "GET", "--body", "x"],
             &["--verify", "x", "--verify-one-in", "10"],
             &["--connect-to", "h:1", "--source", "::1"],

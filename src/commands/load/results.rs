@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::super::print;
 use super::super::signals::INTERRUPTED;
+use super::super::{FAILED, print};
 use super::outputs::{Output, Outputs};
 use super::refusal::Refusal;
 use crate::cli::values;
@@ -50,6 +50,9 @@ pub fn judge(record: &Record, gates: &[Gate]) -> (Vec<String>, u8) {
     if record.runs.iter().any(|run| run.interrupted) {
         return (Vec::new(), INTERRUPTED);
     }
+    if let Some(sentence) = nobody_there(record) {
+        return (vec![sentence], FAILED);
+    }
     if record.kind == Kind::FindMax {
         // The gates have guided the search; most of its runs broke one. What it found stands in the report.
         return (Vec::new(), if record.found_rate_per_s.is_some() { 0 } else { GATE_BROKE });
@@ -65,13 +68,24 @@ pub fn judge(record: &Record, gates: &[Gate]) -> (Vec<String>, u8) {
     (broken, code)
 }
 
+/// Where not one connection was made, nothing was measured, whatever the requests ended as.
+fn nobody_there(record: &Record) -> Option<String> {
+    let first = record.runs.iter().find_map(|run| run.first_failure.as_ref())?;
+    let none = record.runs.iter().all(|run| run.connections.opened == 0);
+    let reason = if first.reason.is_empty() { String::new() } else { format!(" ({})", first.reason) };
+    let address = &record.runs[0].target.address;
+    none.then(|| {
+        format!("not one connection to {address} could be made: {}{reason}; does the server run?", first.outcome)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::super::tests::args;
     use super::*;
-    use crate::record::{Endings, Run, VERSION, sample};
+    use crate::record::{Endings, FirstFailure, Outcome, Run, VERSION, sample};
 
     fn record(kind: Kind, runs: Vec<Run>) -> Record {
         let (tool, command) = ("quintain".to_owned(), vec!["quintain".to_owned()]);
@@ -117,6 +131,17 @@ mod tests {
         let searched = |found_rate_per_s| Record { found_rate_per_s, ..record(Kind::FindMax, vec![failing()]) };
         assert_eq!(judge(&searched(Some(5.0)), &gates(&["failed>4"])).1, 0);
         assert_eq!(judge(&searched(None), &gates(&["failed>4"])).1, 3);
+    }
+
+    #[test]
+    fn without_a_connection_nothing_was_measured() {
+        let mut run = failing();
+        run.connections.opened = 0;
+        run.first_failure = Some(FirstFailure::new(Outcome::ConnectFailed, Some(111)));
+        let (sentences, code) = judge(&record(Kind::Single, vec![run]), &[]);
+        let expected = "not one connection to 127.0.0.1:8080 could be made: connect failed (Connection refused (os error 111)); \
+                        does the server run?";
+        assert_eq!((sentences, code), (vec![expected.to_owned()], 1));
     }
 
     #[test]

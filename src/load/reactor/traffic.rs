@@ -22,6 +22,8 @@ const BACKOFF_NS: u64 = 64_000_000;
 /// Reads of one connection in one turn. A server that fills the socket faster than this thread empties it must neither
 /// starve the other connections nor outlast the end of the run.
 const READS: usize = 16;
+/// Bytes of one connection that are looked at in one turn. In chunks of a byte, this much takes some milliseconds.
+const LOOKED_AT: usize = 2 * READ_BYTES;
 
 /// What is behind an answer.
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +188,11 @@ impl Reactor<'_> {
     /// ended its side: no event will tell that again.
     pub(super) fn read(&mut self, at: usize, ended: bool) {
         let generation = self.slots[at].generation;
+        let mut looked_at = 0;
         for _ in 0..READS {
+            if looked_at >= LOOKED_AT {
+                break;
+            }
             let (received, is_short) = self.receive(at);
             let now = self.clock.now();
             match received {
@@ -198,6 +204,7 @@ impl Reactor<'_> {
                     self.digest(at, surplus, ended, now);
                 }
                 Received::Bytes(count) => {
+                    looked_at += count;
                     self.note_received(count, now);
                     self.digest(at, count, ended, now);
                 }

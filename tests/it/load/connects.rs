@@ -9,7 +9,10 @@ use crate::harness::{Answer, FullBacklog, RefusedPort, TruthServer, Welcome, say
 fn a_refused_port_fails_every_request_and_ends_the_run() {
     let port = RefusedPort::new();
     for way in WAYS {
-        let run = Load::of(port.url()).with(&format!("-n {N} -c 4")).with(way).measure();
+        let ran = Load::of(port.url()).with(&format!("-n {N} -c 4")).with(way).run();
+        assert_eq!(ran.code, Some(1), "without a connection nothing was measured: {ran:#?}");
+        assert!(ran.stderr.contains("not one connection to "), "{ran:#?}");
+        let run = ran.single();
         assert_eq!(run.endings, Endings { connect_failed: N, ..Endings::default() }, "{way}");
         assert_eq!((run.connections.opened, run.transfer.received_bytes), (0, 0));
         assert_eq!(run.answered_per_s, 0.0);
@@ -23,10 +26,11 @@ fn a_refused_port_fails_every_request_and_ends_the_run() {
 fn a_run_of_nothing_but_failures_says_so_while_it_goes_on() {
     let port = RefusedPort::new();
     let ran = Load::aloud(port.url()).with("-t 2s -c 4").run();
-    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
     let sentences = ran.stderr.lines().filter(|line| line.contains("requests have failed")).count();
     assert_eq!(sentences, 1, "{ran:#?}");
-    assert_eq!(Load::of(port.url()).with("-t 2s -c 4").run().stderr, "");
+    let quiet = Load::of(port.url()).with("-t 2s -c 4").run().stderr;
+    assert!(!quiet.contains("requests have failed"), "{quiet}");
 }
 
 #[test]
@@ -36,7 +40,11 @@ fn a_full_backlog_times_out() {
     };
     for threads in ["1", "2"] {
         let load = Load::of(full.url()).with("-n 6 -c 2 --timeout 300ms --threads").word(threads);
-        assert_eq!(load.endings(), Endings { connect_timed_out: 6, ..Endings::default() }, "{threads} threads");
+        assert_eq!(
+            load.run().single().endings,
+            Endings { connect_timed_out: 6, ..Endings::default() },
+            "{threads} threads"
+        );
     }
 }
 
@@ -71,8 +79,7 @@ fn nothing_but_failures_can_end_the_run() {
         let run = ran.single();
         assert!(run.aborted && !run.interrupted, "{ran:#?}");
         assert!((20..1000).contains(&run.endings.connect_failed), "{:?}", run.endings);
-        // Failures are measured; --fail-if makes them an error.
-        assert_eq!(ran.code, Some(0), "{ran:#?}");
+        assert_eq!(ran.code, Some(1), "{ran:#?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! `quintain load` against servers that know what really happened: the scripted one of the harness, and our own with its
 //! `/metrics`.
 
+mod attacked;
 mod connects;
 mod counters;
 mod endings;
