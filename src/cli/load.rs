@@ -280,7 +280,7 @@ mod tests {
             LOAD_HELP.lines().filter_map(|line| line.trim().strip_prefix("quintain load ")).collect();
         assert!(examples.len() > 5);
         for example in examples {
-            let words = example.replace("$(pidof quintain)", "1");
+            let words = example.replace("$(pidof -s quintain)", "1");
             // What a shell makes of single quotes, for as much as the examples need.
             let mut arguments = Vec::new();
             for (at, part) in words.split('\'').enumerate() {
