@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Stop(args) => commands::instance::stop(&args),
         Command::Reload(args) => commands::instance::reload(&args),
         Command::Status(args) => commands::instance::status(&args),
+        Command::Healthcheck(args) => commands::healthcheck::run(&args),
         Command::Fixtures(args) => commands::fixtures::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }

@@ -8,6 +8,7 @@ pub mod ab;
 mod doctor;
 mod faces;
 mod fixtures;
+mod healthcheck;
 mod instance;
 mod load;
 mod serve;
@@ -17,6 +18,7 @@ pub mod webbench;
 pub use doctor::DoctorArgs;
 pub use faces::{Face, FaceArgs};
 pub use fixtures::FixturesArgs;
+pub use healthcheck::HealthcheckArgs;
 pub use instance::{InstanceArgs, StopArgs};
 pub use load::LoadArgs;
 pub use serve::ServeArgs;
@@ -47,6 +49,8 @@ pub enum Command {
     Reload(InstanceArgs),
     /// Say whether a server runs: exit code 0 if it does, 3 if not, 1 if it died.
     Status(InstanceArgs),
+    /// Ask a server once: exit code 0 if it is well, 1 if not; for containers and monitoring.
+    Healthcheck(HealthcheckArgs),
     /// Write documents to serve: the usual six, or any sizes.
     Fixtures(FixturesArgs),
     /// Say what this machine means for so many connections.

@@ -13,6 +13,7 @@ mod drain;
 mod files;
 mod found;
 mod harness;
+mod healthcheck;
 mod knobs;
 mod large_files;
 mod limits;
