@@ -123,14 +123,12 @@ fn nobody_and_somebody_silent() {
 
 #[test]
 fn what_cannot_be_asked() {
-    let rows: [(&[(&str, &str)], &[&str], &str); 3] = [
-        (&[("QUINTAIN_SERVER__LISTEN", "127.0.0.1:0")], &[], "server.listen is port 0"),
-        (&[("QUINTAIN_SERVER__LISTEN", "nowhere")], &[], "QUINTAIN_SERVER__LISTEN"),
-        (&[], &["--url", "https://127.0.0.1/"], "there is no TLS"),
-    ];
-    for (environment, arguments, says) in rows {
+    let refused = |environment: &[(&str, &str)], arguments: &[&str], says: &str| {
         let (code, text) = healthcheck(Path::new("/"), environment, arguments);
         assert_eq!(code, Some(1), "{text}");
         assert!(text.starts_with("quintain: ") && text.contains(says), "{text}");
-    }
+    };
+    refused(&[("QUINTAIN_SERVER__LISTEN", "127.0.0.1:0")], &[], "server.listen is port 0");
+    refused(&[("QUINTAIN_SERVER__LISTEN", "nowhere")], &[], "QUINTAIN_SERVER__LISTEN");
+    refused(&[], &["--url", "https://127.0.0.1/"], "there is no TLS");
 }
