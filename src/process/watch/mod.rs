@@ -2,7 +2,7 @@
 //!
 //! The watcher shares a CPU with the client that it belongs to, so it must be cheap: a sample reads one file and asks for
 //! one folder's size. Threads cost two files each; they are read at both ends and, in between, as often as comes to
-//! [`THREADS_A_SAMPLE`] for each sample.
+//! `THREADS_A_SAMPLE` for each sample.
 
 use std::io;
 use std::path::PathBuf;
