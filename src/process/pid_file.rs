@@ -54,6 +54,8 @@ impl PidFile {
             match file.try_lock() {
                 // Somebody may have removed the file between the two calls; a lock on that one is seen by nobody.
                 Ok(()) if is_at(&file, path) => {
+                    // Before it counts as taken, or its end would remove it.
+                    holds_nothing_else(&file).map_err(explain)?;
                     let mut taken = Self { path: path.to_owned(), file };
                     return taken.write().map(|()| taken).map_err(explain);
                 }
@@ -83,6 +85,18 @@ impl Drop for PidFile {
 
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).append(true).create(true).mode(0o644).open(path)
+}
+
+/// Whoever names another file by mistake keeps it: a device would be removed in the end, a document overwritten at once.
+fn holds_nothing_else(mut file: &File) -> io::Result<()> {
+    const LONGEST: u64 = 64;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut text = Vec::new();
+    Read::take(&mut file, LONGEST).read_to_end(&mut text)?;
+    let is_number = std::str::from_utf8(&text).is_ok_and(|text| text.is_empty() || parse(text).is_some());
+    if is_number { Ok(()) } else { Err(io::Error::other("it holds something else than a process id")) }
 }
 
 fn is_at(file: &File, path: &Path) -> bool {
@@ -158,6 +172,23 @@ mod tests {
         drop(taken);
         assert!(!path.exists());
         assert_eq!(look(&path).unwrap(), Instance::Absent);
+    }
+
+    /// `--pid-file /dev/full` removed the device when the server ended, and a document would have been overwritten.
+    #[test]
+    fn what_is_no_pid_file_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let document = folder.path().join("config.toml");
+        fs::write(&document, "[server]\n").unwrap();
+        let device = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+        for (path, reason) in [(&document, "it holds something else than a process id"), (&device, "it is not a file")]
+        {
+            let refused = PidFile::take(path).unwrap_err().to_string();
+            assert!(refused.contains(reason), "{refused}");
+            assert!(fs::symlink_metadata(path).is_ok());
+        }
+        assert_eq!(fs::read_to_string(&document).unwrap(), "[server]\n");
     }
 
     #[test]
