@@ -10,12 +10,12 @@ use crate::harness::{Client, Server, Site, TEN};
 
 /// What a slow reader takes at a time, sixteen times a second: a megabyte each second.
 const SIP: usize = 64 << 10;
-const PAUSE: Duration = Duration::from_millis(62);
+const PAUSE: Duration = Duration::from_millis(124);
 
 /// How often it does, before it takes the rest at once: four times as long as the limit.
 const SIPS: usize = 64;
 
-/// The kernel says that there is room again when a third of its send buffer is free. A client at a megabyte a second
+/// The kernel says that there is room again when a third of its send buffer is free. A client at half a megabyte a second
 /// needs longer for that than a short `write_stall`, and was cut off although it had never stopped reading.
 #[test]
 fn a_slow_reader_that_never_stops_gets_it_all() {
@@ -24,7 +24,7 @@ fn a_slow_reader_that_never_stops_gets_it_all() {
     site.write("document.bin", vec![b'x'; LENGTH]);
     let read_slowly = |model: &str, path: &str, send_buffer: &str| {
         let launch = in_model(&site, model).set("transfer.path", path).set("socket.send_buffer", send_buffer);
-        let launch = launch.set("timeouts.write_stall", "1s").set("files.cache_file_max", "32m");
+        let launch = launch.set("timeouts.write_stall", "2s").set("files.cache_file_max", "32m");
         let server = launch.set("files.revalidate", "1h").start();
         let mut client = who_knows_the_document(&server);
         client.send("GET /document.bin HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
