@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::{LARGE, in_every_model, in_model};
 use crate::harness::{Client, Server, Site, TEN};
 
-/// What a slow reader takes at a time, sixteen times a second: a megabyte each second.
+/// What a slow reader takes at a time, eight times a second: half a megabyte each second.
 const SIP: usize = 64 << 10;
 const PAUSE: Duration = Duration::from_millis(124);
 
