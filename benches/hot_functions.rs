@@ -93,7 +93,7 @@ fn parts(head: &str) -> Parts {
 fn scan(criterion: &mut Criterion, plan: &ServePlan) {
     let mut group = criterion.benchmark_group("scan");
     for (client, head) in CLIENTS {
-        let mut scan = HeadScan::new(plan.connection.target_bytes);
+        let mut scan = HeadScan::new(plan.live.connection.target_bytes);
         scan.pass(head.as_bytes());
         assert!(!scan.line_is_too_long() && !scan.is_ambiguous() && !scan.is_head_request(), "{client}");
         group.bench_function(client, |bencher| {
@@ -107,7 +107,7 @@ fn scan(criterion: &mut Criterion, plan: &ServePlan) {
 
 fn read_facts(criterion: &mut Criterion, plan: &ServePlan) {
     let mut group = criterion.benchmark_group("facts");
-    let target_bytes = plan.connection.target_bytes;
+    let target_bytes = plan.live.connection.target_bytes;
     for (client, head) in CLIENTS {
         let parts = parts(head);
         assert_eq!(facts(&parts, target_bytes).expect("a request").path, "/1k.html", "{client}");
@@ -154,7 +154,7 @@ impl Folder {
     }
 
     fn site(&self) -> Site {
-        Site::open(self.root.path(), &self.plan.site).expect("a site")
+        Site::open(self.root.path(), &self.plan.live.site).expect("a site")
     }
 }
 
@@ -275,7 +275,7 @@ fn write_head(criterion: &mut Criterion, folder: &Folder) {
     ];
     let mut group = criterion.benchmark_group("head");
     for (name, style, (status, length, kind), line) in table {
-        let heads = Heads::new(HeadPlan { style, ..folder.plan.head.clone() });
+        let heads = Heads::new(HeadPlan { style, ..folder.plan.live.head.clone() });
         let facts = Facts { status: *status, kind, length: *length, is_head: false, says: Says::Nothing, tick: 0 };
         let mut headers = HeaderMap::new();
         heads.write(&facts, &mut headers);
@@ -299,7 +299,7 @@ fn answer(folder: &Folder) -> Vec<u8> {
     let (status, length) = (StatusCode::OK, Some(length));
     let mut headers = HeaderMap::new();
     let facts = Facts { status, kind: &kind, length, is_head: false, says: Says::Nothing, tick: 0 };
-    Heads::new(folder.plan.head.clone()).write(&facts, &mut headers);
+    Heads::new(folder.plan.live.head.clone()).write(&facts, &mut headers);
     let mut bytes = b"HTTP/1.1 200 OK\r\n".to_vec();
     for (name, value) in &headers {
         bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());

@@ -3,7 +3,7 @@
 //! # Layout
 //!
 //! - [`cli`]: what may be typed; no decisions.
-//! - [`commands`]: from what was typed to an exit code; the only place that prints.
+//! - [`commands`]: from what was typed to an exit code; what is printed is printed here.
 //! - [`config`]: defaults, `config.toml`, environment and flags, merged into plans in which nothing is optional.
 //! - [`site`]: what a request to a folder of files means; no sockets, no hyper, no tokio.
 //! - [`server`]: bytes on sockets, around hyper.

@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::{FAILED, USAGE, fail, print, say};
+use super::{FAILED, USAGE, fail, print, say, signals};
 use crate::cli::ServeArgs;
 use crate::config::plan::{AccessLog, LogFile, LogPlan, ProcessPlan, Root, ServePlan, SitePlan};
 use crate::config::{self, Configuration, Mistakes, Surroundings};
@@ -77,7 +78,7 @@ fn surroundings() -> Surroundings {
 // === In the background ===
 
 fn in_background(reader: Reader<'_>, configuration: Configuration, inherited: Vec<Inherited>) -> ExitCode {
-    if let Err(sentence) = leaves_streams_alone(&configuration.plan.log) {
+    if let Err(sentence) = leaves_streams_alone(&configuration.plan.live.log) {
         return fail(USAGE, &sentence);
     }
     match daemon::detach(START) {
@@ -109,6 +110,9 @@ fn serve(
     inherited: Vec<Inherited>,
     readiness: Option<Readiness>,
 ) -> ExitCode {
+    if let Err(error) = signals::survive() {
+        return report(readiness, &format_args!("cannot listen to signals: {error}"));
+    }
     let plan = configuration.plan.clone();
     let (pid_file, log) = match enter(&plan) {
         Ok(entered) => entered,
@@ -140,8 +144,8 @@ fn warn_of_bounds(configuration: &Configuration) {
 fn enter(plan: &ServePlan) -> Result<(Option<PidFile>, telemetry::Log), Box<dyn std::error::Error>> {
     let ProcessPlan { pid_file, user } = &plan.process;
     let pid_file = pid_file.as_deref().map(PidFile::take).transpose()?;
-    let log = telemetry::init(&plan.log)?;
-    if let (LogFile::File(path), Some(name)) = (&plan.log.file, user) {
+    let log = telemetry::init(&plan.live.log)?;
+    if let (LogFile::File(path), Some(name)) = (&plan.live.log.file, user) {
         // Whom the server becomes has to be able to open it again.
         User::find(&name.user, name.group.as_deref())?.own(path)?;
     }
@@ -169,6 +173,17 @@ struct Outside<'a> {
     readiness: Option<Readiness>,
 }
 
+/// Without the file that the server was started with, the defaults would be in force. One that has become a pipe would be
+/// waited for by the thread that hears the signals.
+fn is_still_there(file: &Path) -> Result<(), String> {
+    let refused = |why: &dyn Display| format!("{}, with which the server was started, {why}", file.display());
+    match file.metadata().map(|facts| facts.file_type()) {
+        Ok(kind) if kind.is_file() || kind.is_char_device() => Ok(()),
+        Ok(_) => Err(refused(&"is not a file any more")),
+        Err(error) => Err(refused(&format_args!("cannot be found: {error}"))),
+    }
+}
+
 impl Operator for Outside<'_> {
     fn serving(&mut self) {
         if let Some(Err(error)) = self.readiness.take().map(Readiness::serving) {
@@ -177,10 +192,13 @@ impl Operator for Outside<'_> {
     }
 
     fn read_again(&mut self) -> Result<ServePlan, String> {
+        if let Some(file) = &self.configuration.file {
+            is_still_there(file)?;
+        }
         let newer = self.reader.read().map_err(|mistakes| mistakes.to_string())?;
         self.configuration.may_become(&newer).map_err(|error| error.to_string())?;
         if self.reader.args.daemon {
-            leaves_streams_alone(&newer.plan.log)?;
+            leaves_streams_alone(&newer.plan.live.log)?;
         }
         warn_of_bounds(&newer);
         Ok(newer.plan)
@@ -200,7 +218,7 @@ impl Operator for Outside<'_> {
 /// The listing comes first: it says where the name of a missing folder comes from.
 fn check(configuration: &Configuration) -> ExitCode {
     let printed = print(&configuration.listing());
-    open_folder(&configuration.plan.site).map_or_else(|error| fail(FAILED, &error), |()| printed)
+    open_folder(&configuration.plan.live.site).map_or_else(|error| fail(FAILED, &error), |()| printed)
 }
 
 /// Opens the folder as serving would. The bundled documents need none.

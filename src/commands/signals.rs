@@ -1,10 +1,10 @@
-//! What Ctrl-C means to a run.
+//! What signals mean to a command: Ctrl-C to a run, and what a server lives through.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
 
 /// Exit code of a run that was interrupted: 128 and the number of SIGINT, as shells have it.
@@ -22,4 +22,16 @@ pub fn listen() -> io::Result<Arc<AtomicBool>> {
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// From now on these do not end the process.
+///
+/// SIGHUP and SIGUSR1: whoever finds the pid file may send them before the server listens to them. SIGXFSZ: a log that may not
+/// grow any more (`ulimit -f`) is then a write that fails, as on a full disk.
+pub fn survive() -> io::Result<()> {
+    let nobody_looks = Arc::new(AtomicBool::new(false));
+    for signal in [SIGHUP, SIGUSR1, libc::SIGXFSZ] {
+        flag::register(signal, Arc::clone(&nobody_looks))?;
+    }
+    Ok(())
 }

@@ -22,15 +22,19 @@ const VARIABLE: &str = "QUINTAIN_CONFIG";
 /// Longest file that is read, so that a device or a log named by mistake does not fill the memory.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The layer of the file: of the one named by the flag, else by the environment, else of config.toml if it is there.
-/// Relative paths begin at `folder`.
-pub fn layer(flag: Option<&Path>, environment: &[(OsString, OsString)], folder: &Path) -> Result<Vec<Entry>, Mistake> {
+/// The layer of the file, and which one that is: the one named by the flag, else by the environment, else config.toml if it is
+/// there. Relative paths begin at `folder`.
+pub fn layer(
+    flag: Option<&Path>,
+    environment: &[(OsString, OsString)],
+    folder: &Path,
+) -> Result<(Option<PathBuf>, Vec<Entry>), Mistake> {
     let named = flag.map(PathBuf::from).or_else(|| named_by(environment));
     let must_exist = named.is_some();
     let path = named.unwrap_or_else(|| USUAL.into());
     match read(&folder.join(&path)) {
-        Ok(text) => entries(&text, &path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => Ok(vec![]),
+        Ok(text) => Ok((Some(folder.join(&path)), entries(&text, &path)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => Ok((None, vec![])),
         Err(error) => Err(Mistake::new(path.display(), format_args!("cannot be read as configuration: {error}"))),
     }
 }

@@ -42,7 +42,7 @@ impl fmt::Display for Bounded {
 /// Makes the caches of a plan fit. A plan without conflicts stays one: the largest file that is kept shrinks with them.
 pub(super) fn bound(plan: &mut ServePlan, limit_bytes: u64) -> Option<Bounded> {
     let caches = plan.threads.caches().get();
-    let cache = &mut plan.site.cache;
+    let cache = &mut plan.live.site.cache;
     // Whole kilobytes, as config.toml would have it.
     let share = (limit_bytes / CACHES_SHARE / caches as u64 / K * K).max(CAPACITY_MIN);
     if cache.mode == FilesMode::PerRequest || cache.capacity_bytes <= share {

@@ -8,7 +8,7 @@
 //! profiles.rs   the settings of servers that are stood in for
 //! resolve.rs    settings -> plan, and the rules that span several settings
 //! memory.rs     a plan that fits the memory that the process may use
-//! plan.rs       what will be done
+//! plan/         what will be done: what the start uses up, and what a reload may change
 //! reload.rs     what may change while the server runs
 //! ```
 
@@ -66,6 +66,8 @@ pub struct Configuration {
     pub plan: ServePlan,
     /// The cache is smaller than what was configured, because the memory of the process is limited.
     pub bounded: Option<Bounded>,
+    /// The file that was read, if any was.
+    pub file: Option<PathBuf>,
     merged: Merged,
 }
 
@@ -98,7 +100,7 @@ pub fn default_backlog() -> u32 {
 
 /// Reads all layers and resolves them to a plan. `config` is the file that a flag named.
 pub fn load(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<Configuration, Mistakes> {
-    let merged = merge(config, flags, around)?;
+    let (file, merged) = merge(config, flags, around)?;
     let root_is_default = nobody_named_a_root(&merged);
     let mut plan = resolve::resolve(merged.settings.clone(), root_is_default, around.cpus);
     let mistakes: Vec<_> = resolve::conflicts(&plan).iter().map(|conflict| blame(conflict, &merged)).collect();
@@ -107,7 +109,7 @@ pub fn load(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Res
     }
     let bounded = around.memory_bytes.and_then(|limit_bytes| memory::bound(&mut plan, limit_bytes));
     plan.begin_paths_at(&around.folder);
-    Ok(Configuration { plan, bounded, merged })
+    Ok(Configuration { plan, bounded, file, merged })
 }
 
 /// What --check prints is a configuration file that spells every default out; repeating the default folder there is not
@@ -120,14 +122,14 @@ fn nobody_named_a_root(merged: &Merged) -> bool {
     }
 }
 
-fn merge(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<Merged, Mistakes> {
-    let mut written = file::layer(config, &around.environment, &around.folder)?;
+fn merge(config: Option<&Path>, flags: &[Flag], around: &Surroundings) -> Result<(Option<PathBuf>, Merged), Mistakes> {
+    let (file, mut written) = file::layer(config, &around.environment, &around.folder)?;
     written.extend(layers::environment(&around.environment)?);
     written.extend(layers::flags(flags));
     let mut merged = Merged::default();
     let mut mistakes = merged.apply(profiles::layer(profiles::chosen(&written)));
     mistakes.extend(merged.apply(written));
-    if mistakes.is_empty() { Ok(merged) } else { Err(Mistakes(mistakes)) }
+    if mistakes.is_empty() { Ok((file, merged)) } else { Err(Mistakes(mistakes)) }
 }
 
 /// A conflict is the mistake of whoever spoke last.

@@ -9,7 +9,7 @@ impl ServePlan {
     /// An empty folder changes nothing.
     pub fn begin_paths_at(&mut self, folder: &Path) {
         let at = |path: &mut PathBuf| *path = folder.join(&path);
-        match &mut self.site.root {
+        match &mut self.live.site.root {
             Root::Folder(path) | Root::Bundled(path) => at(path),
         }
         for address in self.listen.addresses.iter_mut().chain(&mut self.admin.listen) {
@@ -17,10 +17,10 @@ impl ServePlan {
                 at(path);
             }
         }
-        if let AccessLog::File(path) = &mut self.log.access {
+        if let AccessLog::File(path) = &mut self.live.log.access {
             at(path);
         }
-        if let LogFile::File(path) = &mut self.log.file {
+        if let LogFile::File(path) = &mut self.live.log.file {
             at(path);
         }
         if let Some(path) = &mut self.process.pid_file {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue, header};
 
 use super::plan::{
-    Address, AdminPlan, CachePlan, ConnectionPlan, DeadlinesPlan, HeadPlan, ListenPlan, LogPlan, ProcessPlan, Root,
-    ServePlan, SitePlan, ThreadsPlan, TransferPath, TransferPlan,
+    Address, AdminPlan, CachePlan, ConnectionPlan, DeadlinesPlan, HeadPlan, ListenPlan, LivePlan, LogPlan, ProcessPlan,
+    Root, ServePlan, SitePlan, ThreadsPlan, TransferPath, TransferPlan,
 };
 use super::settings::{
     Admin, Files, Headers, KeepAlive, Limits, Log, Process, Server, Settings, Site, Socket, Timeouts, Transfer,
@@ -49,7 +49,6 @@ pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) ->
     let workers = workers.value.map_or(cpus, positive);
     let keep_alive = enabled.then_some(timeout.0);
     ServePlan {
-        profile,
         listen: listen_plan(listen, backlog.0, share_port, socket),
         threads: ThreadsPlan {
             model,
@@ -58,23 +57,26 @@ pub fn resolve(settings: Settings, root_is_default: bool, cpus: NonZeroUsize) ->
             stack_bytes: stack_size.value.and_then(|size| NonZeroUsize::new(size.0 as usize)),
             affinity,
         },
-        max_connections: max_connections.value.map(|most| connections_in_all(most, workers)),
-        site: SitePlan {
-            root: if root_is_default { Root::Bundled(root) } else { Root::Folder(root) },
-            index: index.0,
-            hidden,
-            listing,
-            precompressed,
-            labels: headers.style.labels(),
-            cache: cache_plan(files, &transfer),
-        },
-        connection: connection_plan(enabled, max_requests.0, limits),
-        transfer,
-        head: head_plan(headers, cache_control, keep_alive),
-        deadlines: deadlines_plan(timeouts, timeout.0),
-        log: log_plan(log),
         process: process_plan(process),
         admin: admin_plan(admin),
+        live: LivePlan {
+            profile,
+            max_connections: max_connections.value.map(|most| connections_in_all(most, workers)),
+            site: SitePlan {
+                root: if root_is_default { Root::Bundled(root) } else { Root::Folder(root) },
+                index: index.0,
+                hidden,
+                listing,
+                precompressed,
+                labels: headers.style.labels(),
+                cache: cache_plan(files, &transfer),
+            },
+            connection: connection_plan(enabled, max_requests.0, limits),
+            transfer,
+            head: head_plan(headers, cache_control, keep_alive),
+            deadlines: deadlines_plan(timeouts, timeout.0),
+            log: log_plan(log),
+        },
     }
 }
 
@@ -167,7 +169,7 @@ pub fn conflicts(plan: &ServePlan) -> Vec<Conflict> {
 }
 
 fn each_worker_has_a_connection(plan: &ServePlan) -> Option<Conflict> {
-    let (count, most) = (plan.threads.workers, plan.max_connections.filter(|most| *most < plan.threads.workers)?);
+    let (count, most) = (plan.threads.workers, plan.live.max_connections.filter(|most| *most < plan.threads.workers)?);
     Some(Conflict {
         keys: &["server.workers", "server.max_connections"],
         says: format!("server.max_connections is {most}, which {count} workers cannot share: each needs at least one"),
@@ -175,7 +177,7 @@ fn each_worker_has_a_connection(plan: &ServePlan) -> Option<Conflict> {
 }
 
 fn target_is_part_of_the_head(plan: &ServePlan) -> Option<Conflict> {
-    let (target, head) = (plan.connection.target_bytes as u64, plan.connection.head_bytes as u64);
+    let (target, head) = (plan.live.connection.target_bytes as u64, plan.live.connection.head_bytes as u64);
     (target >= head).then(|| Conflict {
         keys: &["limits.head_bytes", "limits.target_bytes"],
         says: format!(
@@ -187,7 +189,7 @@ fn target_is_part_of_the_head(plan: &ServePlan) -> Option<Conflict> {
 }
 
 fn cache_holds_its_largest_file(plan: &ServePlan) -> Option<Conflict> {
-    let CachePlan { capacity_bytes, file_max_bytes, .. } = plan.site.cache;
+    let CachePlan { capacity_bytes, file_max_bytes, .. } = plan.live.site.cache;
     (file_max_bytes > capacity_bytes).then(|| Conflict {
         keys: &["files.cache_bytes", "files.cache_file_max"],
         says: format!(
@@ -243,7 +245,7 @@ const OWN: &str = "the server itself decides about it";
 
 fn extra_lines_are_nobody_elses(plan: &ServePlan) -> Option<Conflict> {
     let owner = |(name, _): &(HeaderName, HeaderValue)| OWN_LINES.iter().find(|(own, _)| own == name);
-    let (name, why) = plan.head.extra.iter().find_map(owner)?;
+    let (name, why) = plan.live.head.extra.iter().find_map(owner)?;
     Some(Conflict { keys: &["headers.extra"], says: format!("{name} cannot be an extra line: {why}") })
 }
 
@@ -268,13 +270,13 @@ mod tests {
     fn words_and_zeros_become_none() {
         let defaults = plan(&[]);
         assert_eq!(defaults.threads.workers.get(), 4);
-        assert_eq!(defaults.max_connections, None);
-        assert_eq!(defaults.connection.max_requests, None);
+        assert_eq!(defaults.live.max_connections, None);
+        assert_eq!(defaults.live.connection.max_requests, None);
         assert_eq!(defaults.listen.defer_accept, Some(Duration::from_secs(1)));
-        assert_eq!(defaults.head.server, Some(HeaderValue::from_static("quintain")));
-        assert_eq!(defaults.head.cache_control, None);
-        assert_eq!(defaults.site.root, Root::Bundled("fixtures".into()));
-        assert_eq!(defaults.deadlines.idle, Duration::from_secs(75));
+        assert_eq!(defaults.live.head.server, Some(HeaderValue::from_static("quintain")));
+        assert_eq!(defaults.live.head.cache_control, None);
+        assert_eq!(defaults.live.site.root, Root::Bundled("fixtures".into()));
+        assert_eq!(defaults.live.deadlines.idle, Duration::from_secs(75));
 
         let changed = plan(&[
             ("server.workers", "2"),
@@ -287,19 +289,19 @@ mod tests {
             ("site.cache_control", "no-store"),
         ]);
         assert_eq!(changed.threads.workers.get(), 2);
-        assert_eq!(changed.max_connections, NonZeroUsize::new(100));
-        assert_eq!(changed.connection.max_requests, NonZeroUsize::new(5));
+        assert_eq!(changed.live.max_connections, NonZeroUsize::new(100));
+        assert_eq!(changed.live.connection.max_requests, NonZeroUsize::new(5));
         assert_eq!(changed.listen.defer_accept, None);
         assert_eq!(changed.listen.send_buffer_bytes, Some(65_536));
-        assert_eq!(changed.head.server, None);
-        assert_eq!(changed.head.cache_control, Some(HeaderValue::from_static("no-store")));
-        assert_eq!(changed.site.labels, LabelsPlan { etag: EtagForm::WeakLengthAndMilliseconds, charset: false });
+        assert_eq!(changed.live.head.server, None);
+        assert_eq!(changed.live.head.cache_control, Some(HeaderValue::from_static("no-store")));
+        assert_eq!(changed.live.site.labels, LabelsPlan { etag: EtagForm::WeakLengthAndMilliseconds, charset: false });
     }
 
     #[test]
     fn connections_of_each_worker_add_up() {
         let plan = plan(&[("server.max_connections", "768/worker"), ("server.workers", "3")]);
-        assert_eq!(plan.max_connections, NonZeroUsize::new(2304));
+        assert_eq!(plan.live.max_connections, NonZeroUsize::new(2304));
     }
 
     #[test]
@@ -314,7 +316,7 @@ mod tests {
             (&[("transfer.path", "stream")], 0),
         ];
         for (changes, expected) in rows {
-            assert_eq!(plan(changes).site.cache.file_max_bytes, *expected, "{changes:?}");
+            assert_eq!(plan(changes).live.site.cache.file_max_bytes, *expected, "{changes:?}");
         }
     }
 

@@ -135,7 +135,7 @@ fn a_later_layer_counts_more_for_each_pair() {
 /// (keep_alive.max_requests, its origin)
 fn quota(wrote: Wrote<'_>) -> (usize, String) {
     let configuration = wrote.load().unwrap();
-    let quota = configuration.plan.connection.max_requests.map_or(0, NonZeroUsize::get);
+    let quota = configuration.plan.live.connection.max_requests.map_or(0, NonZeroUsize::get);
     (quota, configuration.merged.origin("keep_alive.max_requests").to_string())
 }
 
@@ -377,7 +377,7 @@ fn only_a_folder_that_somebody_named_must_exist() {
     let folder = tempfile::tempdir().unwrap();
     let bundled = plan::Root::Bundled(folder.path().join("fixtures"));
     let named = plan::Root::Folder(folder.path().join("fixtures"));
-    let root = |wrote: Wrote<'_>| wrote.load_in(folder.path()).unwrap().plan.site.root;
+    let root = |wrote: Wrote<'_>| wrote.load_in(folder.path()).unwrap().plan.live.site.root;
     let file = |text: &str| {
         fs::write(folder.path().join("config.toml"), text).unwrap();
         root(Wrote::default())
@@ -429,7 +429,7 @@ fn the_listing_is_a_configuration_file_for_the_same() {
 fn caches_within(memory_bytes: u64, arguments: &[&str]) -> (u64, u64, String) {
     let wrote = Wrote { arguments, memory_bytes: Some(memory_bytes), ..Wrote::default() };
     let Configuration { plan, bounded, .. } = wrote.load().unwrap();
-    let CachePlan { capacity_bytes, file_max_bytes, .. } = plan.site.cache;
+    let CachePlan { capacity_bytes, file_max_bytes, .. } = plan.live.site.cache;
     (capacity_bytes, file_max_bytes, bounded.map_or(String::new(), |bounded| bounded.to_string()))
 }
 
@@ -469,8 +469,8 @@ fn relative_paths_begin_at_the_folder() {
     let plan = Wrote { arguments: &arguments, ..Wrote::default() }.load_in(folder.path()).unwrap().plan;
     let below = |name: &str| folder.path().join(name);
     assert_eq!(plan.listen.addresses, [plan::Address::Unix(below("s"))]);
-    assert_eq!(plan.log.access, plan::AccessLog::File(below("./a.log")));
-    assert_eq!(plan.log.file, plan::LogFile::File("/l.log".into()));
+    assert_eq!(plan.live.log.access, plan::AccessLog::File(below("./a.log")));
+    assert_eq!(plan.live.log.file, plan::LogFile::File("/l.log".into()));
     assert_eq!(plan.process.pid_file, Some(below("p")));
 }
 

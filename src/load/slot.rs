@@ -41,8 +41,12 @@ pub struct Slot {
     pub wakes_at: u64,
     /// Connects that failed in a row.
     pub failed_connects: u32,
+    /// The peer has ended its side. No event tells that again, so reading goes on until the end.
+    pub ended: bool,
     /// Why a send failed: the end of the connection, when it is read, may not tell any more.
     pub broken: Option<Errno>,
+    /// It stands in the list of connections that have more to read.
+    pub listed_unread: bool,
     /// It stands in the list of idle connections.
     pub listed_idle: bool,
     /// It stands in the list of vacant slots.
@@ -59,7 +63,9 @@ impl Default for Slot {
             connect_begun: 0,
             wakes_at: NEVER,
             failed_connects: 0,
+            ended: false,
             broken: None,
+            listed_unread: false,
             listed_idle: false,
             listed_vacant: false,
         }

@@ -227,7 +227,7 @@ pub struct Latency {
     /// From the begin of the connect, or the send on a connection that was there, to the last byte: what a slot of a
     /// closed loop sees.
     pub total: Distribution,
-    /// From the begin of a connect to its success; only of requests that needed one.
+    /// From the begin of a connect to the first send that succeeds; only of requests that needed one.
     pub connect: Distribution,
     /// From the request's last byte sent to the answer's first byte received.
     pub first_byte: Distribution,

@@ -25,7 +25,7 @@ use super::body::Body;
 use super::listen::{self, Bound};
 use super::metrics::{self, About, Elsewhere, PROMETHEUS_CONTENT_TYPE, Snapshot};
 use super::post::Post;
-use super::reload::Live;
+use crate::config::plan::LivePlan;
 use crate::process::usage::Usage;
 
 /// Admin connections at once; further ones wait in the accept queue.
@@ -67,7 +67,7 @@ impl Overview {
     }
 
     /// Shows what a new configuration has changed.
-    pub fn show(&self, live: &Live) {
+    pub fn show(&self, live: &LivePlan) {
         let mut about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
         about.profile = live.profile.name();
         about.files_mode = live.site.cache.mode.name();

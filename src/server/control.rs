@@ -16,7 +16,7 @@ use super::deadlines::{Limits, TICK};
 use super::listen::Bound;
 use super::operator::Operator;
 use super::post::Post;
-use super::reload::{Live, Stage};
+use super::reload::Stage;
 use super::signals::{Signals, Wish};
 use super::stop::Stop;
 use super::vitals::Vitals;
@@ -145,7 +145,7 @@ impl Obey<'_> {
 
     /// As a whole or not at all.
     fn reload(&mut self) -> Result<(), String> {
-        let live = Live::of(self.operator.read_again()?);
+        let live = self.operator.read_again()?.live;
         let next = self.stage.prepare(live.clone()).map_err(|error| error.to_string())?;
         self.operator.change_log(&live.log).map_err(|error| error.to_string())?;
         self.pace.set(Pace::new(&self.stage.apply(next)));

@@ -45,10 +45,10 @@ use self::listen::{Bound, ListenError};
 use self::metrics::{About, Counters};
 use self::operator::Operator;
 use self::post::Post;
-use self::reload::{Live, Stage};
+use self::reload::Stage;
 use self::stop::Stop;
 use self::vitals::Vitals;
-use crate::config::plan::{AdminPlan, ListenPlan, ProcessPlan, ServePlan, ThreadsPlan};
+use crate::config::plan::{AdminPlan, ListenPlan, LivePlan, ProcessPlan, ServePlan, ThreadsPlan};
 use crate::process::activation::Inherited;
 use crate::process::limits::{self, TooFewDescriptors};
 use crate::process::manager::Manager;
@@ -95,22 +95,7 @@ pub enum ServerError {
 /// Serves until SIGTERM or SIGINT, then drains. `inherited` are listening sockets that take the place of the plan's addresses;
 /// `operator` is asked for whatever lies outside of the server.
 pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operator) -> Result<(), ServerError> {
-    let live = Live::of(plan.clone());
-    let ServePlan {
-        listen,
-        threads,
-        process,
-        admin,
-        // These are `live`'s.
-        profile: _,
-        max_connections: _,
-        site: _,
-        connection: _,
-        transfer: _,
-        head: _,
-        deadlines: _,
-        log: _,
-    } = plan;
+    let ServePlan { listen, threads, process, admin, live } = plan;
     let shape = model::shape(&threads);
     let reserve = limits::reserve(shape.event_loops, listen.addresses.len().max(inherited.len()));
     let room = limits::room_for_connections(limits::raise(), reserve)?.min(shape.most_connections);
@@ -187,7 +172,7 @@ fn leave_root(process: &ProcessPlan, stage: &Stage) -> Result<(), ServerError> {
     Ok(user.become_this()?)
 }
 
-fn about(threads: &ThreadsPlan, live: &Live, bound: &[Bound]) -> About {
+fn about(threads: &ThreadsPlan, live: &LivePlan, bound: &[Bound]) -> About {
     About {
         version: env!("CARGO_PKG_VERSION"),
         uptime: Duration::ZERO,

@@ -14,45 +14,9 @@ use super::access_log::{self, Place};
 use super::post::Post;
 use super::transfer::Transfer;
 use super::worker::Worker;
-use crate::config::plan::{
-    ConnectionPlan, DeadlinesPlan, HeadPlan, LogPlan, Model, Profile, Root, ServePlan, SitePlan, TransferPlan,
-};
+use crate::config::plan::{DeadlinesPlan, LivePlan, LogPlan, Model, Root};
 use crate::fixtures;
 use crate::site::Site;
-
-/// The part of a plan that may change while the server runs.
-#[derive(Debug, Clone)]
-pub struct Live {
-    pub profile: Profile,
-    pub max_connections: Option<NonZeroUsize>,
-    pub site: SitePlan,
-    pub connection: ConnectionPlan,
-    pub transfer: TransferPlan,
-    pub head: HeadPlan,
-    pub deadlines: DeadlinesPlan,
-    pub log: LogPlan,
-}
-
-impl Live {
-    /// Leaves out what the start has used up: addresses, threads, and what the process itself is.
-    pub fn of(plan: ServePlan) -> Self {
-        let ServePlan {
-            profile,
-            listen: _,
-            threads: _,
-            max_connections,
-            site,
-            connection,
-            transfer,
-            head,
-            deadlines,
-            log,
-            process: _,
-            admin: _,
-        } = plan;
-        Self { profile, max_connections, site, connection, transfer, head, deadlines, log }
-    }
-}
 
 /// What serves now.
 #[derive(Debug)]
@@ -72,7 +36,7 @@ pub struct Stage {
 /// A configuration that can be put in place.
 #[derive(Debug)]
 pub struct Next {
-    live: Live,
+    live: LivePlan,
     folder: PathBuf,
     bundled: Option<TempDir>,
     sites: Vec<Site>,
@@ -105,7 +69,7 @@ impl Stage {
     }
 
     /// Opens the folder, anew even if it is the same one (its name may be a link that has moved), and the access log.
-    pub fn prepare(&self, live: Live) -> Result<Next, ServerError> {
+    pub fn prepare(&self, live: LivePlan) -> Result<Next, ServerError> {
         let (folder, bundled) = self.find_folder(&live.site.root)?;
         let open = |_: &Arc<Post>| Site::open(&folder, &live.site);
         let sites = self.posts.iter().map(open).collect::<Result<_, _>>()?;
@@ -117,7 +81,7 @@ impl Stage {
     /// Puts it in place, and returns how long each wait may last from now on.
     pub fn apply(&mut self, next: Next) -> DeadlinesPlan {
         let Next { live, folder, bundled, sites, shares, log } = next;
-        let Live { profile: _, max_connections: _, site: _, connection, transfer, head, deadlines, log: _ } = live;
+        let LivePlan { profile: _, max_connections: _, site: _, connection, transfer, head, deadlines, log: _ } = live;
         self.generation = self.generation.wrapping_add(1);
         let handle = log.handle(&self.log);
         for ((post, site), share) in self.posts.iter().zip(sites).zip(shares) {

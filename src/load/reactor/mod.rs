@@ -20,6 +20,7 @@ use super::slot::{NEVER, Slot, State};
 use super::socket::Dialer;
 use crate::record::Outcome;
 
+mod follow;
 mod traffic;
 mod waits;
 
@@ -30,9 +31,9 @@ const DISCARD_BYTES: usize = 4 << 20;
 /// New connections in one turn: a server shall be able to accept while others are being made, so that its accept queue does
 /// not overflow only because the client is quick.
 const BURST: usize = 64;
-/// How long the next burst waits while more than [`UNPROVEN`] connections are without an answer.
+/// How long the next burst waits while [`UNPROVEN`] connections or more are without an answer.
 const BURST_GAP_NS: u64 = 5_000_000;
-/// Connections without an answer that do not hold the next burst back.
+/// So many connections without an answer hold the next burst back.
 const UNPROVEN: usize = 512;
 /// Longest wait: after it the stop flag is looked at.
 const TURN_NS: u64 = 100_000_000;
@@ -104,8 +105,8 @@ pub struct Reactor<'a> {
     /// Connections that have not answered anything yet.
     unproven: usize,
     open: u64,
-    /// Connections that have been read for long enough in this turn, and whether their end has come.
-    unread: Vec<(u64, bool)>,
+    /// Connections that have been read for long enough in this turn, each of them once.
+    unread: Vec<usize>,
     /// Requests that go again, because their connection was lost before it was their turn.
     again: VecDeque<Asked>,
     /// Requests taken from the schedule that have not ended.
@@ -190,7 +191,7 @@ impl<'a> Reactor<'a> {
         let woke = self.clock.now();
         for at in 0..ready {
             let event = self.poller.event(at);
-            let slot = slot_of(event.key);
+            let slot = (event.key & u64::from(u32::MAX)) as usize;
             if self.slots[slot].key(slot) == event.key {
                 self.on_event(slot, event);
             }
@@ -200,11 +201,9 @@ impl<'a> Reactor<'a> {
 
     /// Goes on with the connections that had more to read than one turn allows; no event will tell of them again.
     fn read_on(&mut self) {
-        for (key, ended) in std::mem::take(&mut self.unread) {
-            let slot = slot_of(key);
-            if self.slots[slot].key(slot) == key {
-                self.read(slot, ended);
-            }
+        for slot in std::mem::take(&mut self.unread) {
+            self.slots[slot].listed_unread = false;
+            self.read(slot);
         }
     }
 
@@ -334,9 +333,4 @@ impl<'a> Reactor<'a> {
     pub fn into_seen(self) -> (Recorder, Vec<u8>) {
         (self.recorder, self.heads.into_kept())
     }
-}
-
-/// The number of a slot in the key of one of its connections.
-fn slot_of(key: u64) -> usize {
-    (key & u64::from(u32::MAX)) as usize
 }

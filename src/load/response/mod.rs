@@ -114,12 +114,6 @@ impl Framer {
         *self = Self { to_head, state: State::Head, ..Self::new() };
     }
 
-    /// Whether any byte of this answer was seen; a 1xx head is part of it.
-    #[inline]
-    pub fn has_begun(&self) -> bool {
-        self.has_begun
-    }
-
     /// Takes bytes from the front of `input` and says what was found. `None`: more bytes are needed, and `input` is empty;
     /// or the answer has ended, and `input` is as it was.
     ///

@@ -78,7 +78,6 @@ fn read_piece(framer: &mut Framer, input: &mut &[u8], using: Use, found: &mut Fo
             Some(Event::End) => return Ok(true),
             None => return Ok(false),
         }
-        assert!(framer.has_begun());
     }
     panic!("no progress in {input:?}: {framer:?}");
 }
@@ -378,7 +377,6 @@ fn one_answer_after_the_other() {
     assert_eq!((framer.eof(), input.len()), (Eof::Nothing, bytes.len()));
     while !input.is_empty() {
         framer.begin(false);
-        assert!(!framer.has_begun());
         let mut found = Found::default();
         assert_eq!(read_piece(&mut framer, &mut input, Use::Read, &mut found), Ok(true));
         answers += 1;

@@ -1,10 +1,11 @@
 //! `stop`, `reload`, `status`, and the pid file by which they find the server.
 
 use std::fs;
+use std::ops::Not;
 
 use rustix::process::{Signal, kill_process};
 
-use super::{Daemon, control, stderr, wait_for};
+use super::{Daemon, control, signal, stderr, wait_for};
 use crate::harness::{Client, Launch, Site, TEN};
 
 #[test]
@@ -69,4 +70,27 @@ fn a_pid_file_that_cannot_be_written_is_a_reason_not_to_start() {
     let ended = Launch::over(site.root()).flag("--pid-file", file.to_str().expect("UTF-8")).expect_failure();
     assert_eq!(ended.status.code(), Some(1));
     assert!(ended.stderr.contains("missing/pid") && ended.stderr.contains("--pid-file"), "{ended:?}");
+}
+
+/// Whoever finds the pid file may signal at once, as a rotation of logs does. SIGHUP and SIGUSR1 ended a server that had
+/// written it and did not listen to signals yet.
+#[test]
+fn signals_right_after_the_start_end_nothing() {
+    let site = Site::small();
+    for round in 0..10 {
+        let (pid_file, log) = (site.outer().join(format!("{round}.pid")), site.outer().join(format!("{round}.log")));
+        let launch = Launch::over(site.root()).flag("--pid-file", pid_file.to_str().expect("UTF-8"));
+        let mut server = launch.set("log.file", log.to_str().expect("UTF-8")).command().spawn().expect("it runs");
+        while fs::read_to_string(&pid_file).is_ok_and(|text| !text.is_empty()).not() {
+            assert!(server.try_wait().expect("our child").is_none(), "it ended at start");
+            std::thread::yield_now();
+        }
+        for early in [Signal::HUP, Signal::USR1] {
+            signal(server.id(), early);
+        }
+        let served = || fs::read_to_string(&log).is_ok_and(|text| text.contains("listening on")).then_some(());
+        wait_for("it serves", served);
+        signal(server.id(), Signal::TERM);
+        assert_eq!(server.wait().expect("our child").code(), Some(0), "round {round}");
+    }
 }

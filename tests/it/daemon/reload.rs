@@ -183,6 +183,27 @@ fn a_broken_file_leaves_the_old_configuration_in_force() {
     assert_eq!(server_line(&mut reloadable.server.client()), "new");
 }
 
+/// A file that had vanished put the defaults in force; a pipe in its place was waited for by the thread that hears the
+/// signals, and SIGTERM was not heard any more.
+#[test]
+fn a_file_that_is_gone_or_a_pipe_leaves_the_old_configuration_in_force() {
+    let site = Site::small();
+    fs::write(site.outer().join("config.toml"), with_root(&site, "headers.server = 'old'")).expect("a file");
+    // Found in the working directory: nobody has named it.
+    let launch = Launch::bare().in_directory(site.outer()).listen("127.0.0.1:0");
+    let file = site.outer().join("config.toml");
+    let reloadable = Reloadable { server: launch.start(), file: file.clone(), _site: site };
+    fs::remove_file(&file).expect("it is there");
+    reloadable.reload("config.toml, with which the server was started, cannot be found");
+    assert_eq!(server_line(&mut reloadable.server.client()), "old");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RUSR).expect("a pipe");
+    reloadable.reload("config.toml, with which the server was started, is not a file any more");
+    assert_eq!(server_line(&mut reloadable.server.client()), "old");
+    fs::remove_file(&file).expect("it is there");
+    reloadable.becomes("headers.server = 'new'");
+    assert_eq!(server_line(&mut reloadable.server.client()), "new");
+}
+
 #[test]
 fn what_the_start_has_used_up_is_named_and_refuses_the_whole() {
     let reloadable = Reloadable::start(|launch| launch, "headers.server = 'old'");

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
 use super::{Daemon, signal, wait_for};
-use crate::harness::{Launch, Site};
+use crate::harness::{Launch, Site, TEN};
 
 fn lines(path: &std::path::Path) -> Vec<String> {
     fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
@@ -65,4 +65,20 @@ fn a_file_that_cannot_be_opened_again_is_written_to_further() {
     server.get("/ten.txt");
     server.stop();
     assert_eq!(lines(&moved.join("access.log")).len(), 1);
+}
+
+/// `ulimit -f`: the kernel sends SIGXFSZ with such a write, and the server ended without a word.
+#[test]
+fn a_log_that_may_not_grow_ends_nothing() {
+    let site = Site::small();
+    let access = site.outer().join("access.log");
+    let server = Launch::over(site.root()).set("log.access", access.to_str().expect("UTF-8")).with_admin().start();
+    let pid = Pid::from_raw(server.id().cast_signed());
+    prlimit(pid, Resource::Fsize, Rlimit { current: Some(256), maximum: Some(256) }).expect("it is our child");
+    let mut client = server.client();
+    for _ in 0..50 {
+        assert_eq!(client.get("/ten.txt").body, TEN.as_bytes());
+    }
+    server.wait_for_metrics("lost lines", |m| m.sum("quintain_access_log_lost_total", &[]) > 0.0);
+    assert!(access.metadata().expect("a log").len() <= 256);
 }
