@@ -57,7 +57,7 @@ pub struct Pulse {
     phase: AtomicU8,
     since: AtomicU32,
     cut: AtomicU8,
-    /// Bytes that the client had acknowledged when a write began to look stalled.
+    /// Bytes that the client had acknowledged when a sweep last met an answer that waits.
     acknowledged: AtomicU64,
 }
 
@@ -194,17 +194,13 @@ impl Watch {
             let limit = limits.of(phase);
             if age >= u32::MAX / 2 {
                 // The connection's tick is newer than the sweep's.
+            } else if phase == Phase::Answer && age > 0 && takes_bytes(wire) {
+                pulse.beat(tick);
             } else if age > limit {
-                if phase == Phase::Answer && takes_bytes(wire) {
-                    pulse.beat(tick);
-                    continue;
-                }
                 if pulse.cut() == Cut::Not {
                     report(timeout_of(phase));
                 }
                 cut(wire, phase, Cut::Overdue);
-            } else if phase == Phase::Answer && age > limit / 2 {
-                takes_bytes(wire);
             } else if phase == Phase::Idle && age >= PARK_AFTER_TICKS {
                 waker.wake_by_ref();
             }
@@ -247,7 +243,8 @@ pub fn idle_long_enough(pulse: &Pulse, tick: u32) -> bool {
 }
 
 /// Whether the client has acknowledged anything since this was asked last. The kernel takes more of an answer only when a
-/// third of its buffer is free, so a slow client can be alive for long while no write succeeds.
+/// third of its buffer is free, so a slow client can be alive for long while no write succeeds. Each sweep asks, and not
+/// the one that would cut alone: a window is opened in large steps, so a reader may show no progress for a sweep or two.
 fn takes_bytes(wire: &Wire) -> bool {
     let now = listen::acknowledged(&wire.socket).unwrap_or(0);
     now > wire.pulse.acknowledged.swap(now, Relaxed)

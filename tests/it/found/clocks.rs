@@ -8,17 +8,34 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::{LARGE, in_every_model, in_model};
 use crate::harness::{Client, Server, Site, TEN};
 
-/// What a slow reader takes at a time, eight times a second: half a megabyte each second.
-const SIP: usize = 64 << 10;
-const PAUSE: Duration = Duration::from_millis(124);
+/// How a slow reader reads: half a megabyte a second, for four times the limit, and then the rest at once.
+#[derive(Clone, Copy)]
+struct Sips {
+    bytes: usize,
+    count: usize,
+    pause: Duration,
+}
 
-/// How often it does, before it takes the rest at once: four times as long as the limit.
-const SIPS: usize = 64;
+const SMALL_SIPS: Sips = Sips { bytes: 64 << 10, count: 64, pause: Duration::from_millis(124) };
+
+/// The client's window opens once in a pause, which is longer than the server takes between two looks.
+const LARGE_SIPS: Sips = Sips { bytes: 512 << 10, count: 8, pause: Duration::from_millis(1_000) };
 
 /// The kernel says that there is room again when a third of its send buffer is free. A client at half a megabyte a second
 /// needs longer for that than a short `write_stall`, and was cut off although it had never stopped reading.
 #[test]
 fn a_slow_reader_that_never_stops_gets_it_all() {
+    for_each_way_out(&["auto", "memory", "sendfile"], &["auto", "16k"], SMALL_SIPS);
+}
+
+/// At the end of the limit only the time since the look before counted, a quarter of the limit: whoever was between two
+/// sips just then was cut off.
+#[test]
+fn a_reader_that_rests_for_half_the_limit_gets_it_all() {
+    for_each_way_out(&["memory", "sendfile"], &["auto"], LARGE_SIPS);
+}
+
+fn for_each_way_out(paths: &[&str], send_buffers: &[&str], sips: Sips) {
     const LENGTH: usize = 16 << 20;
     let site = Site::empty();
     site.write("document.bin", vec![b'x'; LENGTH]);
@@ -29,18 +46,18 @@ fn a_slow_reader_that_never_stops_gets_it_all() {
         let mut client = who_knows_the_document(&server);
         client.send("GET /document.bin HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
         client.head().expect("a head");
-        for sip in 0..SIPS {
-            let taken = client.take(SIP);
+        for sip in 0..sips.count {
+            let taken = client.take(sips.bytes);
             taken.unwrap_or_else(|end| panic!("{model}, {path}, {send_buffer}: after {sip} sips {end}"));
-            thread::sleep(PAUSE);
+            thread::sleep(sips.pause);
         }
         let (rest, end) = client.drain();
-        assert_eq!(rest as usize, LENGTH - SIPS * SIP, "{model}, {path}, {send_buffer}: {end}");
+        assert_eq!(rest as usize, LENGTH - sips.count * sips.bytes, "{model}, {path}, {send_buffer}: {end}");
     };
     thread::scope(|scope| {
         for model in ["event-loop", "thread-per-connection"] {
-            for path in ["auto", "memory", "sendfile"] {
-                for send_buffer in ["auto", "16k"] {
+            for path in paths {
+                for send_buffer in send_buffers {
                     let read_slowly = &read_slowly;
                     scope.spawn(move || read_slowly(model, path, send_buffer));
                 }
