@@ -8,8 +8,10 @@
 //! - [`site`]: what a request to a folder of files means; no sockets, no hyper, no tokio.
 //! - [`server`]: bytes on sockets, around hyper.
 //! - [`load`]: the load tool's engine: measures and prints nothing.
-//! - [`record`]: what a run leaves, as a versioned schema.
+//! - [`analysis`]: what the records of an experiment mean: medians, comparisons, words; pure.
+//! - [`record`]: what a run, and an experiment, leave, as a versioned schema.
 //! - [`report`]: renders records: for people, as JSON, and as ab's and webbench's reports; prints nothing.
+//! - [`sweep`]: experiments, as child processes.
 //! - [`fixtures`]: the documents that are served, made from a seed.
 //! - [`process`]: what touches the process itself: descriptor limits, CPU sets.
 //! - [`telemetry`]: tracing set-up.
@@ -17,6 +19,7 @@
 //! A module uses only what stands below it: `commands` use `server` and `load`, `server` uses `site` and `config`, never the
 //! other way round. `tests/it/tidy.rs` holds the code to that.
 
+pub mod analysis;
 pub mod cli;
 pub mod commands;
 pub mod config;
@@ -27,4 +30,5 @@ pub mod record;
 pub mod report;
 pub mod server;
 pub mod site;
+pub mod sweep;
 pub mod telemetry;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 mod distribution;
+pub mod experiment;
 mod finding;
 mod gate;
 mod outcome;

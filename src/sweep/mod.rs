@@ -1,0 +1,5 @@
+//! Experiments: servers x documents x concurrency x kind of connections x repeats, one cell at a time, as child processes.
+//!
+//! A sweep knows neither the server nor the load tool: it starts both, and reads the record that the second one leaves.
+
+pub mod plan;
