@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 mod entry;
+mod read;
 
 pub use entry::{Entry, LeftOut, Measured, NotMeasured, Restarted};
+pub use read::{EXPERIMENT_FILE, JOURNAL_FILE, ReadError, Results, experiment, read};
 
 /// The version of both files. It grows when a field changes its meaning or goes; a new field alone does not change it.
 pub const VERSION: u32 = 1;

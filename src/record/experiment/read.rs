@@ -1,0 +1,255 @@
+//! From the two files of a sweep's folder back to values: for reports, and for a sweep that is resumed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{Entry, Experiment, VERSION};
+
+/// What is planned, and where: written before the first cell.
+pub const EXPERIMENT_FILE: &str = "experiment.json";
+/// What happened: a line for each.
+pub const JOURNAL_FILE: &str = "journal.jsonl";
+
+/// Longest line of a journal, and longest `experiment.json`. A record with its histograms has some 20 KB, a plan of 10,000
+/// cells two megabytes.
+const LONGEST: u64 = 64 << 20;
+
+/// What a sweep left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Results {
+    /// What was planned, and where.
+    pub experiment: Experiment,
+    /// What happened, in its order.
+    pub entries: Vec<Entry>,
+    /// The journal ended in the middle of a line: the sweep was killed, or the disk was full.
+    pub torn: bool,
+}
+
+/// A folder that does not hold what a sweep leaves.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The folder has no experiment.
+    #[error("{} has no {EXPERIMENT_FILE}: this is not the folder of a sweep", .0.display())]
+    NoExperiment(PathBuf),
+    /// The system does not let it be read.
+    #[error("{}: {}", .0.display(), .1)]
+    System(PathBuf, io::Error),
+    /// A file of another time.
+    #[error(
+        "{} has version {version} and was written by {tool}; this program reads version {VERSION}: use the program that \
+         wrote it, or measure again",
+        .path.display()
+    )]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+        /// What wrote it.
+        tool: String,
+    },
+    /// Something else than a sweep writes.
+    #[error("{} is not what a sweep writes: {}", .0.display(), .1)]
+    NotAnExperiment(PathBuf, serde_json::Error),
+    /// A whole line that is none of a journal.
+    #[error("{}, line {line}: {reason}; without this line the rest can be read", .path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// From 1 on.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+/// Reads a sweep's folder. No journal is one without a line: the sweep was killed before its first cell ended.
+///
+/// # Errors
+///
+/// [`ReadError`], with the file in its words.
+pub fn read(folder: &Path) -> Result<Results, ReadError> {
+    let experiment = experiment(folder)?;
+    let path = folder.join(JOURNAL_FILE);
+    let (entries, torn) = match File::open(&path) {
+        Ok(file) => journal(BufReader::new(file), &path)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), false),
+        Err(error) => return Err(ReadError::System(path, error)),
+    };
+    Ok(Results { experiment, entries, torn })
+}
+
+/// Reads `experiment.json` alone.
+///
+/// # Errors
+///
+/// [`ReadError`], with the file in its words.
+pub fn experiment(folder: &Path) -> Result<Experiment, ReadError> {
+    let path = folder.join(EXPERIMENT_FILE);
+    let text = match text_of(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(ReadError::NoExperiment(folder.to_owned()));
+        }
+        Err(error) => return Err(ReadError::System(path, error)),
+    };
+    // The version first: what a field of another version lacks would hide the reason.
+    match serde_json::from_str::<Stamp>(&text) {
+        Ok(Stamp { version, tool }) if version != VERSION => return Err(ReadError::Version { path, version, tool }),
+        Ok(_) => {}
+        Err(error) => return Err(ReadError::NotAnExperiment(path, error)),
+    }
+    serde_json::from_str(&text).map_err(|error| ReadError::NotAnExperiment(path, error))
+}
+
+fn text_of(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// What every version has.
+#[derive(Deserialize)]
+struct Stamp {
+    version: u32,
+    #[serde(default = "unnamed")]
+    tool: String,
+}
+
+fn unnamed() -> String {
+    "an unnamed program".to_owned()
+}
+
+/// The entries of a journal, and whether its last line is torn. Only what no newline ends may be torn: the newline is the last
+/// byte that is written of a line.
+fn journal(mut journal: impl BufRead, path: &Path) -> Result<(Vec<Entry>, bool), ReadError> {
+    let mut entries = Vec::new();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = journal.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        read.map_err(|error| ReadError::System(path.to_owned(), error))?;
+        if line.is_empty() {
+            break;
+        }
+        let whole = line.ends_with(b"\n");
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match serde_json::from_slice(&line) {
+            Ok(entry) => entries.push(entry),
+            Err(_) if !whole && (line.len() as u64) < LONGEST => return Ok((entries, true)),
+            Err(error) => {
+                return Err(ReadError::Line { path: path.to_owned(), line: number, reason: error.to_string() });
+            }
+        }
+    }
+    Ok((entries, false))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::record::experiment::{Client, LeftOut, Machine, Restarted};
+
+    fn planned() -> Experiment {
+        Experiment {
+            version: VERSION,
+            tool: "quintain 0.1.0".to_owned(),
+            plan: "quick".to_owned(),
+            question: "How fast is it?".to_owned(),
+            started_unix_s: 1.7e9,
+            seed: 7,
+            repeats: 3,
+            targets: Vec::new(),
+            documents: Vec::new(),
+            cells: Vec::new(),
+            gates: Vec::new(),
+            band: 0.02,
+            client: Client::default(),
+            machine: Machine::default(),
+            published: Vec::new(),
+        }
+    }
+
+    fn left_out() -> Entry {
+        Entry::LeftOut(LeftOut { target: "a".to_owned(), document: None, reason: "It answers 404.".to_owned() })
+    }
+
+    fn restarted() -> Entry {
+        Entry::Restarted(Restarted { target: "b".to_owned(), reason: "signal 9".to_owned() })
+    }
+
+    /// A folder with this journal.
+    fn folder(journal: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(EXPERIMENT_FILE), serde_json::to_string(&planned()).unwrap()).unwrap();
+        fs::write(folder.path().join(JOURNAL_FILE), journal).unwrap();
+        folder
+    }
+
+    fn lines() -> [String; 2] {
+        [left_out(), restarted()].map(|entry| serde_json::to_string(&entry).unwrap())
+    }
+
+    #[test]
+    fn what_was_written_comes_back() {
+        let [first, second] = lines();
+        let folder = folder(&format!("{first}\n\n{second}\n"));
+        let expected = Results { experiment: planned(), entries: vec![left_out(), restarted()], torn: false };
+        assert_eq!(read(folder.path()).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_torn_last_line_is_told_wherever_it_is_torn() {
+        let [first, second] = lines();
+        for end in 1..second.len() {
+            let folder = folder(&format!("{first}\n{}", &second[..end]));
+            let results = read(folder.path()).unwrap();
+            assert_eq!((results.entries.len(), results.torn), (1, true), "{end}");
+        }
+        let whole = read(folder(&format!("{first}\n{second}")).path()).unwrap();
+        assert_eq!((whole.entries.len(), whole.torn), (2, false), "only the newline is missing");
+    }
+
+    #[test]
+    fn a_whole_line_that_is_none_is_refused_with_its_number() {
+        let [first, second] = lines();
+        let folder = folder(&format!("{first}\n{{\"moon\": 1}}\n{second}\n"));
+        let error = read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("journal.jsonl, line 2: unknown variant `moon`"), "{error}");
+    }
+
+    #[test]
+    fn without_a_journal_nothing_happened() {
+        let folder = folder("");
+        fs::remove_file(folder.path().join(JOURNAL_FILE)).unwrap();
+        let results = read(folder.path()).unwrap();
+        assert_eq!((results.entries.len(), results.torn), (0, false));
+    }
+
+    #[test]
+    fn another_version_is_named_whatever_it_holds() {
+        let folder = folder("");
+        fs::write(folder.path().join(EXPERIMENT_FILE), r#"{"version": 9, "tool": "quintain 9.0.0"}"#).unwrap();
+        let error = read(folder.path()).unwrap_err().to_string();
+        let expected = "experiment.json has version 9 and was written by quintain 9.0.0; this program reads version 1: use the \
+                        program that wrote it, or measure again";
+        assert!(error.ends_with(expected), "{error}");
+    }
+
+    #[test]
+    fn another_folder_is_named() {
+        let empty = tempfile::tempdir().unwrap();
+        let error = read(empty.path()).unwrap_err().to_string();
+        assert!(error.ends_with("has no experiment.json: this is not the folder of a sweep"), "{error}");
+        fs::write(empty.path().join(EXPERIMENT_FILE), "[]").unwrap();
+        let error = read(empty.path()).unwrap_err().to_string();
+        assert!(error.contains("experiment.json is not what a sweep writes: "), "{error}");
+    }
+}
