@@ -9,6 +9,7 @@
 //! - [`server`]: bytes on sockets, around hyper.
 //! - [`load`]: the load tool's engine: measures and prints nothing.
 //! - [`analysis`]: what the records of an experiment mean: medians, comparisons, words; pure.
+//! - [`statistics`]: spreads, intervals and tests; pure.
 //! - [`record`]: what a run, and an experiment, leave, as a versioned schema.
 //! - [`report`]: renders records: for people, as JSON, and as ab's and webbench's reports; prints nothing.
 //! - [`sweep`]: experiments, as child processes.
@@ -30,5 +31,6 @@ pub mod record;
 pub mod report;
 pub mod server;
 pub mod site;
+pub mod statistics;
 pub mod sweep;
 pub mod telemetry;

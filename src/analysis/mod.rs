@@ -6,6 +6,7 @@
 
 use crate::record::Endings;
 use crate::record::experiment::{ConnectionKind, Document, Experiment, LeftOut, NotMeasured, Published, Restarted};
+pub use crate::statistics::Spread;
 
 /// Everything that a report says about one experiment.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,19 +91,6 @@ pub struct Percentiles {
     pub p99: Spread,
     /// The slowest.
     pub max: Spread,
-}
-
-/// A figure over the repeats of a cell. Never empty.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spread {
-    /// In the order of the repeats.
-    pub values: Vec<f64>,
-    /// The one in the middle, or the mean of the two.
-    pub median: f64,
-    /// The lowest.
-    pub min: f64,
-    /// The highest.
-    pub max: f64,
 }
 
 /// What is compared.

@@ -1,0 +1,66 @@
+//! Many tests at once: Holm's step-down correction.
+
+/// These p values, each raised so that below 0.05 there will be a false one in at most one of twenty families, whatever the
+/// tests have to do with one another. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal
+/// of Statistics 6 (1979); as adjusted values after Wright, Biometrics 48 (1992): the smallest times their number, the next
+/// times one less, and so on, never below the one before and never above 1.
+#[must_use]
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|one, other| p_values[*one].total_cmp(&p_values[*other]));
+    let mut adjusted = vec![1.0; p_values.len()];
+    let mut floor = 0.0_f64;
+    for (before, at) in order.into_iter().enumerate() {
+        let times = (p_values.len() - before) as f64;
+        floor = floor.max((times * p_values[at]).min(1.0));
+        adjusted[at] = floor;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn assert_holm(p_values: &[f64], expected: &[f64]) {
+        let adjusted = holm(p_values);
+        let near = adjusted.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-12);
+        assert!(near && adjusted.len() == expected.len(), "{adjusted:?}");
+    }
+
+    /// Wikipedia, "Holm-Bonferroni method", section "Example": H4 and H1 are rejected at 5 %, H2 and H3 are not.
+    #[test]
+    fn the_encyclopedias_example() {
+        assert_holm(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]);
+    }
+
+    #[test]
+    fn none_one_and_more_than_certain() {
+        assert_holm(&[], &[]);
+        assert_holm(&[0.04], &[0.04]);
+        assert_holm(&[0.7, 0.6, 0.0], &[1.0, 1.0, 0.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn never_below_what_it_was_nor_above_bonferroni(p_values in prop::collection::vec(0.0..=1.0_f64, 1..40)) {
+            let count = p_values.len() as f64;
+            for (before, after) in p_values.iter().zip(holm(&p_values)) {
+                prop_assert!(*before <= after && after <= (before * count).min(1.0));
+            }
+        }
+
+        #[test]
+        fn the_order_stays(p_values in prop::collection::vec(0.0..=1.0_f64, 2..40)) {
+            let adjusted = holm(&p_values);
+            for one in 0..p_values.len() {
+                for other in 0..p_values.len() {
+                    prop_assert!(p_values[one] > p_values[other] || adjusted[one] <= adjusted[other]);
+                }
+            }
+        }
+    }
+}
