@@ -24,7 +24,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request as HttpRequest, StatusCode};
 use quintain::config::plan::{HeadPlan, HeadStyle, ServePlan};
 use quintain::config::{self, Surroundings};
-use quintain::load::response::{Event, Framer};
+use quintain::load::response::{Event, Framer, LastHead};
 use quintain::server::head::{Facts, Heads, Kind, Says};
 use quintain::server::head_scan::HeadScan;
 use quintain::server::request::facts;
@@ -310,11 +310,11 @@ fn answer(folder: &Folder) -> Vec<u8> {
 }
 
 /// One answer from its first byte to its end; with how many bytes of body.
-fn frame_one(framer: &mut Framer, mut input: &[u8]) -> Option<usize> {
+fn frame_one(framer: &mut Framer, last: &mut LastHead, mut input: &[u8]) -> Option<usize> {
     framer.begin(false);
     let mut body = 0;
     loop {
-        match framer.next(&mut input, |_| ()).ok()?? {
+        match framer.next(&mut input, last, |_| ()).ok()?? {
             Event::Head(_) => {}
             Event::Body(piece) => body += piece.len(),
             Event::End => return Some(body),
@@ -324,8 +324,15 @@ fn frame_one(framer: &mut Framer, mut input: &[u8]) -> Option<usize> {
 
 fn frame(criterion: &mut Criterion, folder: &Folder) {
     let answer = answer(folder);
-    let mut framer = Framer::new();
+    let (mut framer, mut last) = (Framer::new(), LastHead::default());
     let mut group = criterion.benchmark_group("frame");
-    assert_eq!(frame_one(&mut framer, &answer), Some(1024));
-    group.bench_function("1 KiB", |bencher| bencher.iter(|| frame_one(&mut framer, black_box(&answer))));
+    group.bench_function("1 KiB, a new head", |bencher| {
+        bencher.iter(|| {
+            last = LastHead::default();
+            assert_eq!(frame_one(&mut framer, &mut last, black_box(&answer)), Some(1024));
+        });
+    });
+    group.bench_function("1 KiB, the same head again", |bencher| {
+        bencher.iter(|| assert_eq!(frame_one(&mut framer, &mut last, black_box(&answer)), Some(1024)));
+    });
 }

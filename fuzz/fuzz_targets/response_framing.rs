@@ -7,15 +7,17 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use quintain::load::response::{Eof, Event, Framer, Head};
+use quintain::load::response::{Eof, Event, Framer, Head, LastHead};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&[is_head, ref lengths @ ..], bytes)) = input.split_first_chunk::<4>() else { return };
     let to_head = is_head % 2 == 1;
-    let whole = read(to_head, [bytes].into_iter(), false);
+    // Shared: which head came before must make no difference.
+    let last = &mut LastHead::default();
+    let whole = read(last, to_head, [bytes].into_iter(), false);
     let cut: Vec<_> = pieces(bytes, lengths).collect();
-    assert_eq!(read(to_head, cut.iter().copied(), false), whole, "cut by {lengths:?}");
-    assert_eq!(read(to_head, cut.iter().copied(), true), whole, "cut by {lengths:?}, bodies discarded");
+    assert_eq!(read(last, to_head, cut.iter().copied(), false), whole, "cut by {lengths:?}");
+    assert_eq!(read(last, to_head, cut.iter().copied(), true), whole, "cut by {lengths:?}, bodies discarded");
 });
 
 /// What was found on a connection: the answers in it, and how the last one ended.
@@ -43,7 +45,7 @@ fn pieces<'a>(mut bytes: &'a [u8], lengths: &[u8]) -> impl Iterator<Item = &'a [
 }
 
 /// Asks for one answer after the other, as long as there are bytes.
-fn read<'a>(to_head: bool, pieces: impl Iterator<Item = &'a [u8]>, discards: bool) -> Found {
+fn read<'a>(last: &mut LastHead, to_head: bool, pieces: impl Iterator<Item = &'a [u8]>, discards: bool) -> Found {
     let mut framer = Framer::new();
     framer.begin(to_head);
     let mut answers = vec![Answer::default()];
@@ -57,7 +59,7 @@ fn read<'a>(to_head: bool, pieces: impl Iterator<Item = &'a [u8]>, discards: boo
                 input = &input[length as usize..];
                 framer.discarded(length);
             }
-            match framer.next(&mut input, |bytes| answer.head_bytes.extend_from_slice(bytes)) {
+            match framer.next(&mut input, last, |bytes| answer.head_bytes.extend_from_slice(bytes)) {
                 Ok(Some(Event::Head(head))) => {
                     assert!(input.len() < before, "a head takes bytes");
                     assert!(answer.head.replace(head).is_none());

@@ -2,14 +2,14 @@
 //!
 //! Times are nanoseconds since the start of the run.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::plan::{ExchangePlan, Statuses};
 use super::request::Request;
-use super::response::{Eof, Event, Framer, Malformed};
+use super::response::{Eof, Event, Framer, LastHead, Malformed};
 use super::verify::{Check, Finding, Verify};
 use crate::record::Outcome;
 
@@ -90,6 +90,8 @@ pub struct Rules {
     verify: Option<Verify>,
     /// Answers on this thread, for `Verify::one_in`.
     answers: Cell<u64>,
+    /// The head that came last on this thread.
+    last_head: RefCell<LastHead>,
 }
 
 const UNKNOWN: u64 = u64::MAX;
@@ -106,6 +108,7 @@ impl Rules {
             lengths,
             verify: verify.clone(),
             answers: Cell::new(0),
+            last_head: RefCell::default(),
         }
     }
 
@@ -268,7 +271,7 @@ impl Exchange {
         if !input.is_empty() {
             self.current.first_byte.get_or_insert(now);
         }
-        while let Some(event) = self.framer.next(input, &mut on_head)? {
+        while let Some(event) = self.framer.next(input, &mut rules.last_head.borrow_mut(), &mut on_head)? {
             match event {
                 Event::Head(head) => {
                     self.current.status = head.status;

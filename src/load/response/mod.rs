@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::mem;
 
 use self::chunks::{Chunks, Step};
+pub use self::head::LastHead;
 use self::head::{BodyLength, Facts};
 
 /// What was found in the bytes.
@@ -117,6 +118,7 @@ impl Framer {
     /// Takes bytes from the front of `input` and says what was found. `None`: more bytes are needed, and `input` is empty;
     /// or the answer has ended, and `input` is as it was.
     ///
+    /// `last` is the head before, of any connection: it saves work and changes nothing that is found.
     /// `on_head` sees the bytes of a final head, from its status line to the empty line, before [`Event::Head`] is given.
     ///
     /// # Errors
@@ -126,11 +128,12 @@ impl Framer {
     pub fn next<'a>(
         &mut self,
         input: &mut &'a [u8],
+        last: &mut LastHead,
         on_head: impl FnOnce(&[u8]),
     ) -> Result<Option<Event<'a>>, Malformed> {
         match &mut self.state {
             State::Idle => Ok(None),
-            State::Head => Ok(self.final_head(input, on_head)?.map(Event::Head)),
+            State::Head => Ok(self.final_head(input, last, on_head)?.map(Event::Head)),
             State::Length(left) => {
                 let piece = take(input, *left);
                 self.discarded(piece.len() as u64);
@@ -196,8 +199,13 @@ impl Framer {
 
     /// The next head that is not a 1xx one.
     #[inline]
-    fn final_head(&mut self, input: &mut &[u8], on_head: impl FnOnce(&[u8])) -> Result<Option<Head>, Malformed> {
-        while let Some((bytes, facts)) = self.any_head(input)? {
+    fn final_head(
+        &mut self,
+        input: &mut &[u8],
+        last: &mut LastHead,
+        on_head: impl FnOnce(&[u8]),
+    ) -> Result<Option<Head>, Malformed> {
+        while let Some((bytes, facts)) = self.any_head(input, last)? {
             if let Some(head) = self.accept(&facts)? {
                 on_head(&bytes);
                 return Ok(Some(head));
@@ -207,30 +215,30 @@ impl Framer {
     }
 
     #[inline]
-    fn any_head<'a>(&mut self, input: &mut &'a [u8]) -> Result<Option<AnyHead<'a>>, Malformed> {
+    fn any_head<'a>(&mut self, input: &mut &'a [u8], last: &mut LastHead) -> Result<Option<AnyHead<'a>>, Malformed> {
         if self.cut.is_empty() {
             if !self.skip_blank(input)? {
                 return Ok(None);
             }
             self.has_begun = true;
-            if let Some((length, facts)) = head::parse(input)
+            if let Some((length, facts)) = last.read(input)
                 && length <= MOST_HEAD_BYTES
             {
                 return Ok(Some((Cow::Borrowed(take(input, length as u64)), facts)));
             }
         }
-        self.cut_head(input)
+        self.cut_head(input, last)
     }
 
     /// A head that is not whole or not well-formed. Which of the two is only judged when its end has come, so that it does
     /// not depend on how the bytes were cut; bytes that begin otherwise than any head are refused at once.
     #[cold]
-    fn cut_head<'a>(&mut self, input: &mut &[u8]) -> Result<Option<AnyHead<'a>>, Malformed> {
+    fn cut_head<'a>(&mut self, input: &mut &[u8], last: &mut LastHead) -> Result<Option<AnyHead<'a>>, Malformed> {
         if !self.collect(input)? {
             return Ok(None);
         }
         let bytes = mem::take(&mut self.cut);
-        let (length, facts) = head::parse(&bytes).ok_or(Malformed)?;
+        let (length, facts) = last.read(&bytes).ok_or(Malformed)?;
         debug_assert_eq!(length, bytes.len(), "a head ends with its first empty line");
         Ok(Some((Cow::Owned(bytes), facts)))
     }

@@ -36,16 +36,23 @@ enum Use {
 
 /// Gives a framer the pieces, one after the other, and then the end of the connection.
 fn read(to_head: bool, pieces: &[&[u8]], using: Use) -> Found {
+    let mut last = LastHead::default();
+    let first = read_after(&mut last, to_head, pieces, using);
+    assert_eq!(read_after(&mut last, to_head, pieces, using), first, "after the same head");
+    first
+}
+
+fn read_after(last: &mut LastHead, to_head: bool, pieces: &[&[u8]], using: Use) -> Found {
     let mut framer = Framer::new();
     framer.begin(to_head);
     let mut found = Found::default();
     for (at, piece) in pieces.iter().enumerate() {
         let mut input = *piece;
-        match read_piece(&mut framer, &mut input, using, &mut found) {
+        match read_piece(&mut framer, last, &mut input, using, &mut found) {
             Ok(false) => assert!(input.is_empty(), "more was asked for, and {} bytes are left", input.len()),
             Ok(true) => {
                 found.left = [&[input], &pieces[at + 1..]].concat().concat();
-                assert_eq!(framer.next(&mut input, |_| ()), Ok(None), "after the end");
+                assert_eq!(framer.next(&mut input, last, |_| ()), Ok(None), "after the end");
                 assert_eq!(framer.eof(), Eof::Nothing, "after the end");
                 return found;
             }
@@ -61,7 +68,13 @@ fn read(to_head: bool, pieces: &[&[u8]], using: Use) -> Found {
 }
 
 /// Whether the answer has ended.
-fn read_piece(framer: &mut Framer, input: &mut &[u8], using: Use, found: &mut Found) -> Result<bool, Malformed> {
+fn read_piece(
+    framer: &mut Framer,
+    last: &mut LastHead,
+    input: &mut &[u8],
+    using: Use,
+    found: &mut Found,
+) -> Result<bool, Malformed> {
     // An event takes a byte, except for the one or two ends.
     for _ in 0..input.len() + 3 {
         if using == Use::Discard {
@@ -69,7 +82,7 @@ fn read_piece(framer: &mut Framer, input: &mut &[u8], using: Use, found: &mut Fo
             framer.discarded(discarded.len() as u64);
             found.body.extend_from_slice(discarded);
         }
-        match framer.next(input, |head| found.head_bytes.extend_from_slice(head))? {
+        match framer.next(input, last, |head| found.head_bytes.extend_from_slice(head))? {
             Some(Event::Head(head)) => assert_eq!(found.head.replace(head), None, "a second head"),
             Some(Event::Body(piece)) => {
                 assert!(!piece.is_empty() && found.head.is_some());
@@ -86,6 +99,8 @@ fn read_piece(framer: &mut Framer, input: &mut &[u8], using: Use, found: &mut Fo
 #[track_caller]
 fn read_every_way(to_head: bool, bytes: &[u8]) -> Found {
     let whole = read(to_head, &[bytes], Use::Read);
+    let mut last = LastHead::default();
+    let mut read = |to_head, pieces: &[&[u8]], using| read_after(&mut last, to_head, pieces, using);
     let single: Vec<_> = bytes.chunks(1).collect();
     for using in [Use::Read, Use::Discard] {
         assert_eq!(read(to_head, &[bytes], using), whole, "whole, {using:?}");
@@ -373,12 +388,13 @@ fn one_answer_after_the_other() {
     let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
     let bytes = answer.repeat(3);
     let (mut framer, mut input, mut answers) = (Framer::new(), &bytes[..], 0);
-    assert_eq!(framer.next(&mut input, |_| ()), Ok(None), "nothing is awaited");
+    let last = &mut LastHead::default();
+    assert_eq!(framer.next(&mut input, last, |_| ()), Ok(None), "nothing is awaited");
     assert_eq!((framer.eof(), input.len()), (Eof::Nothing, bytes.len()));
     while !input.is_empty() {
         framer.begin(false);
         let mut found = Found::default();
-        assert_eq!(read_piece(&mut framer, &mut input, Use::Read, &mut found), Ok(true));
+        assert_eq!(read_piece(&mut framer, last, &mut input, Use::Read, &mut found), Ok(true));
         answers += 1;
         assert_eq!((&found.body[..], input.len()), (&b"hi"[..], bytes.len() - answers * answer.len()));
     }
@@ -387,29 +403,29 @@ fn one_answer_after_the_other() {
 
 #[test]
 fn what_may_be_discarded() {
-    let mut framer = Framer::new();
+    let (mut framer, last) = (Framer::new(), &mut LastHead::default());
     framer.begin(false);
     let mut input = &b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\nx"[..];
     assert_eq!(framer.discardable(), 0);
-    assert!(matches!(framer.next(&mut input, |_| ()), Ok(Some(Event::Head(_)))));
+    assert!(matches!(framer.next(&mut input, last, |_| ()), Ok(Some(Event::Head(_)))));
     assert_eq!(framer.discardable(), 1_000_000_000_000);
-    assert_eq!(framer.next(&mut input, |_| ()), Ok(Some(Event::Body(b"x"))));
+    assert_eq!(framer.next(&mut input, last, |_| ()), Ok(Some(Event::Body(b"x"))));
     framer.discarded(999_999_999_998);
-    assert_eq!((framer.discardable(), framer.next(&mut input, |_| ())), (1, Ok(None)));
+    assert_eq!((framer.discardable(), framer.next(&mut input, last, |_| ())), (1, Ok(None)));
     framer.discarded(1);
-    assert_eq!((framer.discardable(), framer.next(&mut input, |_| ())), (0, Ok(Some(Event::End))));
+    assert_eq!((framer.discardable(), framer.next(&mut input, last, |_| ())), (0, Ok(Some(Event::End))));
 }
 
 /// What is read beyond what is thrown away is gone with it, so it must not be framing.
 #[test]
 fn what_may_follow_the_discardable() {
     for (lines, ends) in [("Content-Length: 9", true), ("Transfer-Encoding: chunked", false)] {
-        let mut framer = Framer::new();
+        let (mut framer, last) = (Framer::new(), &mut LastHead::default());
         framer.begin(false);
         let head = format!("HTTP/1.1 200 OK\r\n{lines}\r\n\r\n");
         let (mut input, mut chunk) = (head.as_bytes(), if ends { &b"1"[..] } else { &b"9\r\n1"[..] });
-        assert!(matches!(framer.next(&mut input, |_| ()), Ok(Some(Event::Head(_)))));
-        assert_eq!(framer.next(&mut chunk, |_| ()), Ok(Some(Event::Body(b"1"))));
+        assert!(matches!(framer.next(&mut input, last, |_| ()), Ok(Some(Event::Head(_)))));
+        assert_eq!(framer.next(&mut chunk, last, |_| ()), Ok(Some(Event::Body(b"1"))));
         assert_eq!((framer.discardable(), framer.ends_with_discardable()), (8, ends), "{lines}");
     }
 }
@@ -493,4 +509,31 @@ proptest! {
             prop_assert_eq!(&read(to_head, &cut(&bytes, &lengths), using), &whole);
         }
     }
+}
+
+/// A head that begins with the bytes of another one is another head, and a kept head is whole.
+#[test]
+fn what_came_before_makes_no_difference() {
+    let heads = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+        "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nhi",
+        "HTTP/1.1 200 OK\r\n\r\nhi",
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\n",
+        "HTTP/1.0 200 OK\n\nhi",
+        "",
+    ];
+    for before in heads {
+        for bytes in heads {
+            let mut last = LastHead::default();
+            read_after(&mut last, false, &[before.as_bytes()], Use::Read);
+            let after = read_after(&mut last, false, &[bytes.as_bytes()], Use::Read);
+            assert_eq!(after, read(false, &[bytes.as_bytes()], Use::Read), "{bytes:?} after {before:?}");
+        }
+    }
+    let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(4 << 10));
+    let mut last = LastHead::default();
+    read_after(&mut last, false, &[long.as_bytes()], Use::Read);
+    assert_eq!(format!("{last:?}"), format!("{:?}", LastHead::default()), "a long head is not kept");
 }
