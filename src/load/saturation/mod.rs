@@ -72,7 +72,8 @@ pub fn verdict(figures: &Figures<'_>) -> Verdict {
 
 fn limit(figures: &Figures<'_>) -> Limit {
     if figures.finished() == 0 {
-        Limit::Unknown
+        // A client that came to nothing because it had no CPU says nothing about the server.
+        if figures.client_load() > CLIENT_LIMIT { Limit::ClientCpu } else { Limit::Unknown }
     } else if figures.mostly_failed() {
         Limit::Failures
     } else if figures.rate_reached() == Some(true) {

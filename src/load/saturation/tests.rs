@@ -339,6 +339,11 @@ fn words() {
         ),
         (Case { ok: 0, aborted: 50, ..closed() }, "unknown: no request ended within 10.00 s"),
         (
+            Case { ok: 0, aborted: 50, client: vec![(0.05, 0.94)], ..closed() },
+            "client CPU: its thread ran for 5 % of the time and waited for a CPU that others had for 94 %; the client was the \
+             limit: the figure is a lower bound",
+        ),
+        (
             Case { client: vec![(0.85, 0.0)], server: None, ..closed() },
             "unknown: the client may be the limit, its thread was busy for 85 % of the time; the server was not watched: \
              --watch PID tells whether its CPU was the limit",

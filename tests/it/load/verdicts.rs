@@ -70,12 +70,12 @@ fn a_client_that_is_kept_from_its_cpu() {
     let Some((ours, theirs)) = two_cpus() else { return };
     let _alone = machine_to_myself();
     let site = Site::empty();
-    let body = vec![b'x'; 2 << 20];
-    site.write("2m.bin", &body);
+    let body = vec![b'x'; 256 << 10];
+    site.write("256k.bin", &body);
     let digest: String = Sha256::digest(&body).iter().map(|byte| format!("{byte:02x}")).collect();
     let server = Launch::over(site.root()).set("server.affinity", &theirs).start();
     let _busy = Spinner::on(&ours);
-    let load = Load::of(server.url("/2m.bin")).with("-t 2s -c 8 --threads 1 --cpus").word(ours);
+    let load = Load::of(server.url("/256k.bin")).with("-t 2s -c 8 --threads 1 --cpus").word(ours);
     let load = load.with("--verify").word(format!("sha256:{digest}"));
     let run = load.with("--watch").word(server.id().to_string()).measure();
     assert_eq!(run.verdict.limit, Limit::ClientCpu, "{:#?}\n{:#?}", run.verdict, run.client);
