@@ -15,6 +15,7 @@ PATH=$PATH:/usr/sbin:/sbin # where Debian keeps nginx, and not in the PATH of a 
 
 peer=$(cd "$(dirname "$0")" && pwd -P) # the folder of the script that was called
 name=${peer##*/}
+options=(port root workers dir) # those with a value; a script may have further ones
 port="" root="" workers="" dir="" stock=""
 
 refuse() {
@@ -23,12 +24,11 @@ refuse() {
 }
 
 read_arguments() {
+  local usage="start --port N --root DIR --workers N [--dir WORKDIR] [--stock]"
   while [ $# -gt 0 ]; do
-    case $1 in
-      --stock) stock=yes && shift && continue ;;
-      --port | --root | --workers | --dir) [ $# -ge 2 ] || refuse 2 "$1 needs a value" ;;
-      *) refuse 2 "there is no argument $1; usage: start --port N --root DIR --workers N [--dir WORKDIR] [--stock]" ;;
-    esac
+    if [ "$1" = --stock ]; then stock=yes && shift && continue; fi
+    [[ $1 == --* && " ${options[*]} " == *" ${1#--} "* ]] || refuse 2 "there is no argument $1; usage: $usage"
+    [ $# -ge 2 ] || refuse 2 "$1 needs a value"
     printf -v "${1#--}" %s "$2"
     shift 2
   done
@@ -37,10 +37,15 @@ read_arguments() {
   [ -d "$root" ] || refuse 2 "--root must be a folder, not '$root'"
   root=$(cd "$root" && pwd -P) # Jetty takes a path through a symbolic link for an alias, and answers 404
   # With SO_REUSEPORT, which nginx uses, two servers of one user may listen on one port, and each gets half the clients.
-  if (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then refuse 1 "port $port is taken"; fi
+  if listens "$port"; then refuse 1 "port $port is taken"; fi
   dir=${dir:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/quintain/peers/$name-$port}
   mkdir -p "$dir"
   dir=$(cd "$dir" && pwd -P)
+}
+
+# Whether somebody listens on a port.
+listens() {
+  (: <>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
 # need PACKAGE FILE...: the files by which the package is known to be there.

@@ -1,4 +1,4 @@
-//! Programs that others wrote: ApacheBench, wrk and curl as people run them.
+//! Programs that others wrote: ApacheBench, wrk and curl as people run them, and HAProxy in front of the other peers.
 //!
 //! A program that is not installed is skipped with a word about it, unless `QUINTAIN_REQUIRE_PEERS=1` says that this
 //! machine is meant to have them all.
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::harness::{Launch, Server, Site, TEN, machine_to_myself, say_skipped};
+use crate::harness::{Client, Launch, Peer, Server, Site, TEN, machine_to_myself, say_skipped};
 
 /// The documents in `fixtures`, and how often each is asked for; the last is 7.5 MB long.
 const DOCUMENTS: [(&str, u32); 6] = [
@@ -191,4 +191,66 @@ fn curl_over_a_unix_socket() {
     let socket = path.to_str().expect("UTF-8");
     let Some(output) = run("curl", &["-sS", "--unix-socket", socket, "http://t/ten.txt"]) else { return };
     assert_eq!(text(&output), TEN);
+}
+
+// === HAProxy ===
+
+#[test]
+fn haproxy_in_front_of_nginx() {
+    proxied("nginx", &[]);
+}
+
+#[test]
+fn haproxy_in_front_of_nginx_both_as_shipped() {
+    proxied("nginx", &["--stock"]);
+}
+
+#[test]
+fn haproxy_in_front_of_tomcat() {
+    proxied("tomcat", &[]);
+}
+
+#[test]
+fn haproxy_in_front_of_jetty() {
+    proxied("jetty", &[]);
+}
+
+#[test]
+fn haproxy_in_front_of_netty() {
+    proxied("netty", &[]);
+}
+
+fn haproxy(behind: &str, flags: &[&str]) -> Option<Peer> {
+    let flags = [&["--behind", behind], flags].concat();
+    match Peer::start_with("haproxy", &flags, &fixtures(), "/1k.html") {
+        Ok(peer) => Some(peer),
+        Err(missing) => {
+            skip(&missing);
+            None
+        }
+    }
+}
+
+/// Every document byte for byte, on one connection, and SIGTERM ends both servers.
+fn proxied(behind: &str, flags: &[&str]) {
+    let _alone = machine_to_myself();
+    let Some(peer) = haproxy(behind, flags) else { return };
+    let mut client = Client::connect(&peer.endpoint);
+    for (name, _) in DOCUMENTS {
+        let answer = client.get(&format!("/{name}"));
+        let document = fs::read(fixtures().join(name)).expect("the document");
+        assert_eq!(answer.status, 200, "{name}");
+        assert!(answer.body == document, "{name}: {} bytes", answer.body.len());
+    }
+    drop(client);
+    assert_eq!(peer.end_by(None), Some(143));
+}
+
+/// A sweep would else go on to measure how fast HAProxy says 503.
+#[test]
+fn haproxy_ends_with_the_server_behind_it() {
+    let _alone = machine_to_myself();
+    let Some(peer) = haproxy("nginx", &[]) else { return };
+    let nginx = peer.descendants()[0];
+    assert_eq!(peer.end_by(Some(nginx)), Some(1));
 }
