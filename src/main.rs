@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Load(args) => commands::load::run(&args),
         Command::Ab(args) => commands::ab::run("ab", args.words),
         Command::Webbench(args) => commands::webbench::run(args.words),
+        Command::Sweep(args) => commands::sweep::run(&args),
         Command::Stop(args) => commands::instance::stop(&args),
         Command::Reload(args) => commands::instance::reload(&args),
         Command::Status(args) => commands::instance::status(&args),

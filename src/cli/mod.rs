@@ -12,6 +12,7 @@ mod healthcheck;
 mod instance;
 mod load;
 mod serve;
+mod sweep;
 pub mod values;
 pub mod webbench;
 
@@ -22,6 +23,7 @@ pub use healthcheck::HealthcheckArgs;
 pub use instance::{InstanceArgs, StopArgs};
 pub use load::LoadArgs;
 pub use serve::ServeArgs;
+pub use sweep::SweepArgs;
 
 /// A static-file HTTP/1 server made to be hit.
 #[derive(Debug, Parser)]
@@ -43,6 +45,8 @@ pub enum Command {
     Ab(FaceArgs),
     /// WebBench: all of its options, and its two lines; `quintain webbench -h` lists them.
     Webbench(FaceArgs),
+    /// Compare servers: documents x concurrency x kinds of connections x repeats, as a plan says.
+    Sweep(SweepArgs),
     /// End a server that runs: running answers may finish first.
     Stop(StopArgs),
     /// Let a server that runs read its configuration again.

@@ -14,6 +14,7 @@ pub mod load;
 mod question;
 pub mod serve;
 mod signals;
+pub mod sweep;
 pub mod webbench;
 
 /// Exit code for what cannot be done here and now: a taken port, a missing folder.

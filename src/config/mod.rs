@@ -26,9 +26,9 @@ mod profiles;
 mod reload;
 mod resolve;
 mod settings;
-mod units;
+pub(crate) mod units;
 mod words;
-mod written;
+pub(crate) mod written;
 
 pub use layers::{Flag, Mistake};
 pub use memory::Bounded;

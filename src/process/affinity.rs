@@ -36,6 +36,12 @@ impl Pins {
         Self(cpus)
     }
 
+    /// The CPUs, by number.
+    #[must_use]
+    pub fn cpus(&self) -> &[usize] {
+        &self.0
+    }
+
     /// The first of these CPUs on which this process may not run.
     #[must_use]
     pub fn not_allowed(&self) -> Option<usize> {

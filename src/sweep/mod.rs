@@ -2,4 +2,10 @@
 //!
 //! A sweep knows neither the server nor the load tool: it starts both, and reads the record that the second one leaves.
 
+pub mod cpus;
+pub mod documents;
+pub mod estimate;
+pub mod order;
 pub mod plan;
+pub mod shipped;
+pub mod written;

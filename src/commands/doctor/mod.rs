@@ -54,6 +54,20 @@ pub fn run(DoctorArgs { connections, url }: &DoctorArgs) -> ExitCode {
     if facts.iter().any(|fact| fact.mark == Mark::Problem) { ExitCode::from(FAILED) } else { printed }
 }
 
+/// What may change or prevent a measurement over so many connections of this machine to itself, a sentence each. What is plainly
+/// impossible the load tool says better: it knows source addresses.
+pub(super) fn worth_a_look(connections: u32) -> Vec<String> {
+    let question = Question {
+        connections: u64::from(connections),
+        loopback: true,
+        backlog: u64::from(config::default_backlog()),
+        cpus: affinity::allowed(),
+    };
+    let facts = examine(&Machine::read(Path::new("/")), &question);
+    let looks = facts.into_iter().filter(|fact| fact.mark == Mark::Look);
+    looks.map(|Fact { name, value, means, .. }| format!("{name} is {value}: {means}")).collect()
+}
+
 /// The facts of a machine in the order in which a connection meets them.
 fn examine(machine: &Machine, question: &Question) -> Vec<Fact> {
     let groups: [fn(&Machine, &Question) -> Vec<Fact>; 4] =

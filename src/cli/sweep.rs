@@ -1,0 +1,34 @@
+//! What may be typed after `quintain sweep`.
+
+use clap::Args;
+
+use crate::sweep::shipped;
+
+const SWEEP_HELP: &str = "\
+PLAN is a file (its name ends in .toml or has a slash in it), or one of the plans that are built in; docs/sweep.md says
+how plans are written.
+
+Examples:
+  quintain sweep --dry-run                            what the usual plan would measure
+  quintain sweep --dry-run plans/quick.toml";
+
+/// What may be typed after `quintain sweep`.
+#[derive(Debug, Args)]
+#[command(after_help = SWEEP_HELP)]
+pub struct SweepArgs {
+    /// What is measured: a file, or the name of a plan that is built in
+    #[arg(value_name = "PLAN", default_value = shipped::USUAL)]
+    pub plan: String,
+
+    /// Measure nothing: print the measurements, their number, the time that they will take, and what this machine cannot do
+    #[arg(long, required = true)]
+    pub dry_run: bool,
+
+    /// Measure each cell so many times [default: as the plan has it]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub repeats: Option<u64>,
+
+    /// Measure only these targets of the plan
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    pub targets: Vec<String>,
+}

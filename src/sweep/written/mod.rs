@@ -1,0 +1,227 @@
+//! Plan files: from TOML to a [`Plan`].
+//!
+//! ```text
+//! place.rs      where a plan lies, and where its relative paths begin
+//! section.rs    tables whose keys are taken one by one; mistakes with their lines
+//! words.rs      how values are written
+//! target.rs     [[target]]
+//! documents.rs  root, and the documents in it
+//! matrix.rs     [[matrix]]
+//! course.rs     [order], [gates], [client]
+//! published.rs  [published]
+//! ```
+
+use std::path::PathBuf;
+
+mod course;
+mod documents;
+mod matrix;
+mod place;
+mod published;
+mod section;
+mod target;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use place::{Place, Text};
+
+use course::Order;
+use documents::{Documents, Root};
+use section::{At, Section, Sheet};
+use words::Question;
+
+use super::cpus::CpuSet;
+use super::order::{self, Block};
+use super::plan::{Plan, TargetPlan};
+use crate::config::{Mistake, Mistakes};
+use crate::process::affinity::Pins;
+use crate::record::Gate;
+use crate::record::experiment::{Client, Document, Published};
+
+/// Most measurements of a plan: some days of them.
+const CELLS_MAX: u64 = 200_000;
+
+/// What surrounds a plan, as an argument, so that a test can bring its own.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// CPUs that this process may use.
+    pub cpus: CpuSet,
+    /// The working directory.
+    pub working: PathBuf,
+}
+
+/// What the command line wants to be otherwise than the plan has it.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// How often each cell is measured.
+    pub repeats: Option<u64>,
+    /// Only these targets; empty for all.
+    pub targets: Vec<String>,
+}
+
+/// A plan that was understood.
+#[derive(Debug, Clone)]
+pub struct Understood {
+    /// What will be done. Where `root` is no folder the bundled documents are meant, and have to be made: see
+    /// [`crate::sweep::documents`].
+    pub plan: Plan,
+    /// Where each target stands in the file, and `client.source`, for whoever finds a mistake in what only they understand.
+    places: Vec<(String, String)>,
+}
+
+impl Understood {
+    /// The place of a target, or of `client.source`.
+    #[must_use]
+    pub fn place(&self, of: &str) -> &str {
+        let place = self.places.iter().find(|(name, _)| name == of);
+        place.map_or(self.plan.name.as_str(), |(_, place)| place)
+    }
+}
+
+/// Reads a plan.
+///
+/// # Errors
+///
+/// Everything that is wrong with it, each with its line.
+pub fn read(text: &Text, around: &Surroundings, wishes: &Wishes) -> Result<Understood, Mistakes> {
+    let sheet = Sheet::new(&text.place.file, &text.content);
+    let parts = Parts::read(sheet.parse()?, &text.place, around);
+    sheet.verdict()?;
+    // What follows is of a file without mistakes.
+    let parts = parts.wished(wishes)?;
+    parts.understood(&sheet, text)
+}
+
+/// What stands in a file.
+struct Parts {
+    question: Option<Question>,
+    root: PathBuf,
+    targets: Vec<At<TargetPlan>>,
+    documents: Vec<Document>,
+    blocks: Vec<At<Block>>,
+    order: Order,
+    gates: Vec<Gate>,
+    band: f64,
+    client: Client,
+    source_line: Option<usize>,
+    published: Vec<Published>,
+}
+
+impl Parts {
+    fn read(mut file: Section<'_>, place: &Place, around: &Surroundings) -> Self {
+        let question = file.need::<Question>("question").map(|at| at.value);
+        let root = Root::read(&mut file, place, &around.working);
+        let targets = targets(&mut file, place, &around.cpus);
+        let names: Vec<_> = targets.iter().map(|target| target.value.name.clone()).collect();
+        let mut documents = Documents::of(&root);
+        let blocks = blocks(&mut file, &names, &mut documents);
+        let documents = documents.found;
+        let order = Order::read(file.section("order"));
+        let (gates, band) = course::gates(file.section("gates"));
+        let (client, source_line) = course::client(file.section("client"), &around.cpus);
+        let published = published::read(file.section("published"), place, &blocks);
+        file.finish();
+        let root = root.folder().to_owned();
+        Self { question, root, targets, documents, blocks, order, gates, band, client, source_line, published }
+    }
+
+    /// The same with what the command line wants.
+    fn wished(mut self, wishes: &Wishes) -> Result<Self, Mistakes> {
+        self.order.repeats = wishes.repeats.unwrap_or(self.order.repeats);
+        if wishes.targets.is_empty() {
+            return Ok(self);
+        }
+        let names: Vec<_> = self.targets.iter().map(|target| target.value.name.clone()).collect();
+        if let Some(name) = wishes.targets.iter().find(|name| !names.contains(name)) {
+            let says = matrix::no_such("target", name, &names);
+            return Err(Mistake { place: "--targets".to_owned(), says }.into());
+        }
+        let is_wanted = |name: &String| wishes.targets.contains(name);
+        self.targets.retain(|target| is_wanted(&target.value.name));
+        for block in &mut self.blocks {
+            block.value.targets.retain(is_wanted);
+        }
+        self.blocks.retain(|block| !block.value.targets.is_empty());
+        self.documents.retain(|document| self.blocks.iter().any(|block| block.value.document == document.name));
+        if self.blocks.is_empty() {
+            let says = "the plan measures nothing of these alone".to_owned();
+            return Err(Mistake { place: "--targets".to_owned(), says }.into());
+        }
+        Ok(self)
+    }
+
+    fn understood(self, sheet: &Sheet<'_>, text: &Text) -> Result<Understood, Mistakes> {
+        let blocks: Vec<_> = self.blocks.into_iter().map(|block| block.value).collect();
+        let each: u64 = blocks.iter().map(|block| block.targets.len() as u64).sum();
+        let count = each.saturating_mul(self.order.repeats);
+        if count > CELLS_MAX {
+            let says = format!(
+                "{each} cells {} times are {count} measurements, and at most {CELLS_MAX} are made",
+                self.order.repeats
+            );
+            return Err(Mistake { place: text.place.file.clone(), says }.into());
+        }
+        let target_places = self.targets.iter().map(|target| (target.value.name.clone(), sheet.place(target.line)));
+        let source_place = self.source_line.map(|line| ("client.source".to_owned(), sheet.place(line)));
+        let places = target_places.chain(source_place).collect();
+        let Order { repeats, seed, warm_up, cell_warm_up, cool_down } = self.order;
+        let plan = Plan {
+            name: text.place.name.clone(),
+            question: self.question.map_or(String::new(), |question| question.0),
+            targets: self.targets.into_iter().map(|target| target.value).collect(),
+            documents: self.documents,
+            root: self.root,
+            cells: order::cells(&blocks, repeats, seed),
+            repeats,
+            seed,
+            warm_up,
+            cell_warm_up,
+            cool_down,
+            gates: self.gates,
+            band: self.band,
+            client: self.client,
+            published: self.published,
+        };
+        Ok(Understood { plan, places })
+    }
+}
+
+fn targets(file: &mut Section<'_>, place: &Place, cpus: &CpuSet) -> Vec<At<TargetPlan>> {
+    let sections = file.sections("target");
+    if sections.is_empty() {
+        file.wrong(file.line, "a plan without a [[target]] measures nobody");
+    }
+    let targets: Vec<_> = sections.into_iter().flat_map(|section| target::read(section, place, cpus)).collect();
+    for (at, target) in targets.iter().enumerate() {
+        if let Some(other) = targets[..at].iter().find(|other| other.value.name == target.value.name) {
+            let name = &target.value.name;
+            file.wrong(target.line, format!("target.name: {name} is the name of another one, in line {}", other.line));
+        }
+    }
+    targets
+}
+
+fn blocks(file: &mut Section<'_>, targets: &[String], documents: &mut Documents<'_>) -> Vec<At<Block>> {
+    let sections = file.sections("matrix");
+    if sections.is_empty() {
+        file.wrong(file.line, "a plan without a [[matrix]] measures nothing");
+    }
+    let blocks: Vec<_> = sections.into_iter().flat_map(|section| matrix::read(section, targets, documents)).collect();
+    for At { value, line } in matrix::doubles(&blocks) {
+        file.wrong(line, value);
+    }
+    blocks
+}
+
+impl Surroundings {
+    /// Those of this process.
+    ///
+    /// # Errors
+    ///
+    /// The working directory is gone.
+    pub fn of_this_process() -> std::io::Result<Self> {
+        let cpus = CpuSet::of(Pins::allowed().cpus().to_vec());
+        Ok(Self { cpus, working: std::env::current_dir()? })
+    }
+}
