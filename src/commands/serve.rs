@@ -143,12 +143,13 @@ fn warn_of_bounds(configuration: &Configuration) {
 /// Claims the pid file and opens the log: what can be refused before anything else is done.
 fn enter(plan: &ServePlan) -> Result<(Option<PidFile>, telemetry::Log), Box<dyn std::error::Error>> {
     let ProcessPlan { pid_file, user } = &plan.process;
-    let pid_file = pid_file.as_deref().map(PidFile::take).transpose()?;
-    let log = telemetry::init(&plan.live.log)?;
-    if let (LogFile::File(path), Some(name)) = (&plan.live.log.file, user) {
-        // Whom the server becomes has to be able to open it again.
-        User::find(&name.user, name.group.as_deref())?.own(path)?;
+    let user = user.as_ref().map(|name| User::find(&name.user, name.group.as_deref())).transpose()?;
+    if let Some(user) = &user {
+        user.is_within_reach()?;
     }
+    let pid_file = pid_file.as_deref().map(PidFile::take).transpose()?;
+    // Whom the server becomes has to be able to open it again.
+    let log = telemetry::init(&plan.live.log, user.as_ref())?;
     Ok((pid_file, log))
 }
 

@@ -4,6 +4,7 @@ pub mod activation;
 pub mod affinity;
 pub mod cgroup;
 pub mod daemon;
+pub mod file_place;
 pub mod limits;
 pub mod log_file;
 pub mod machine;

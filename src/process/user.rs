@@ -1,11 +1,13 @@
 //! Becoming another user after what only root may do is done: a port below 1024, a log file in /var/log.
 
+use std::fmt;
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::chown;
-use std::path::Path;
+use std::os::unix::fs::fchown;
 
 use nix::errno::Errno;
 use nix::unistd::{self, Gid, Group, Uid};
+use rustix::thread::{CapabilitySet, capabilities};
 
 /// A user of this machine.
 #[derive(Debug, Clone)]
@@ -71,10 +73,30 @@ impl User {
     /// rustix would change the calling thread alone. Groups go first, because nobody but root may change them. Whoever is that user
     /// already stays as he is.
     pub fn become_this(&self) -> Result<(), UserError> {
-        if unistd::geteuid() == self.uid && unistd::getegid() == self.gid && !self.uid.is_root() {
+        if self.is_this_process() {
             return Ok(());
         }
-        self.change().map_err(|error| UserError::Refused(self.shown(), error))
+        self.change().map_err(|error| UserError::Refused(self.to_string(), error))
+    }
+
+    /// Whether the process is this user already. Root that is to become root still has groups to leave.
+    #[must_use]
+    pub fn is_this_process(&self) -> bool {
+        unistd::geteuid() == self.uid && unistd::getegid() == self.gid && !self.uid.is_root()
+    }
+
+    /// Says whether the process could become this user, before anything is opened for him.
+    pub fn is_within_reach(&self) -> Result<(), UserError> {
+        let needed = CapabilitySet::SETUID | CapabilitySet::SETGID;
+        // Where nobody says what the process may do, becoming the user will.
+        let may = capabilities(None).map_or(true, |sets| sets.effective.contains(needed));
+        if may || self.is_this_process() { Ok(()) } else { Err(UserError::Refused(self.to_string(), Errno::EPERM)) }
+    }
+
+    /// Whether a file of that user's is this one's.
+    #[must_use]
+    pub fn has_id(&self, uid: u32) -> bool {
+        self.uid.as_raw() == uid
     }
 
     fn change(&self) -> Result<(), Errno> {
@@ -87,12 +109,17 @@ impl User {
     }
 
     /// Makes this user the owner of a file, so that the file can be opened again later.
-    pub fn own(&self, path: &Path) -> io::Result<()> {
-        chown(path, Some(self.uid.as_raw()), Some(self.gid.as_raw()))
+    pub fn own(&self, file: &File) -> io::Result<()> {
+        fchown(file, Some(self.uid.as_raw()), Some(self.gid.as_raw()))
     }
+}
 
-    fn shown(&self) -> String {
-        self.name.clone().unwrap_or_else(|| format!("{}:{}", self.uid, self.gid))
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{}:{}", self.uid, self.gid),
+        }
     }
 }
 

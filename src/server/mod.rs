@@ -76,11 +76,6 @@ pub enum ServerError {
     /// The server cannot become whom it should.
     #[error(transparent)]
     User(#[from] UserError),
-    /// A log file cannot be given to that user.
-    #[error(
-        "cannot give the access log to the user that the server becomes: {0}; choose another place with --access-log"
-    )]
-    GiveLog(io::Error),
     /// The system refuses a thread.
     #[error("cannot start a thread: {0}; lower server.workers or raise the limit with `ulimit -u`")]
     Thread(io::Error),
@@ -106,8 +101,10 @@ pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operat
     let vitals = Vitals::new(manager.watchdog().map(|interval| interval / 4));
     let post = || Arc::new(Post::new(Counters::new(shape.writers), Admission::new(0), vitals.clone()));
     let mut stage = Stage::new((0..shape.workers).map(|_| post()).collect(), threads.model, room);
-    stage.open_log(&live.log)?;
-    leave_root(&process, &stage)?;
+    let user = who_to_become(&process)?;
+    stage.open_log(&live.log, user.as_ref())?;
+    // What only root may do is done: addresses are bound, logs are open. Documents are opened by whom the server becomes.
+    user.map_or(Ok(()), |user| user.become_this())?;
     let next = stage.prepare(live.clone())?;
     let deadlines = stage.apply(next);
 
@@ -163,13 +160,10 @@ fn open_doors(
 /// An inherited socket of this name is the admin listener's (`FileDescriptorName=admin` in a socket unit).
 const ADMIN_DOOR: &str = "admin";
 
-/// What only root may do is done: addresses are bound, logs are open. Documents are opened by whom the server becomes.
-fn leave_root(process: &ProcessPlan, stage: &Stage) -> Result<(), ServerError> {
+/// Another user than the one who has started the server, if the plan names one.
+fn who_to_become(process: &ProcessPlan) -> Result<Option<User>, UserError> {
     let ProcessPlan { pid_file: _, user } = process;
-    let Some(name) = user else { return Ok(()) };
-    let user = User::find(&name.user, name.group.as_deref())?;
-    stage.log.give_to(&user).map_err(ServerError::GiveLog)?;
-    Ok(user.become_this()?)
+    user.as_ref().map(|name| User::find(&name.user, name.group.as_deref())).transpose()
 }
 
 fn about(threads: &ThreadsPlan, live: &LivePlan, bound: &[Bound]) -> About {

@@ -16,6 +16,7 @@ use super::transfer::Transfer;
 use super::worker::Worker;
 use crate::config::plan::{DeadlinesPlan, LivePlan, LogPlan, Model, Root};
 use crate::fixtures;
+use crate::process::user::User;
 use crate::site::Site;
 
 /// What serves now.
@@ -56,16 +57,16 @@ impl Stage {
         &self.folder
     }
 
-    /// Opens the access log before anything else, while the process may still be root.
-    pub fn open_log(&mut self, plan: &LogPlan) -> Result<(), ServerError> {
-        let next = self.prepare_log(plan)?;
+    /// Opens the access log before anything else, while the process may still be root, and for whom it is about to become.
+    pub fn open_log(&mut self, plan: &LogPlan, heir: Option<&User>) -> Result<(), ServerError> {
+        let next = self.prepare_log(plan, heir)?;
         self.log.adopt(next);
         Ok(())
     }
 
-    fn prepare_log(&self, plan: &LogPlan) -> Result<access_log::Next, ServerError> {
+    fn prepare_log(&self, plan: &LogPlan, heir: Option<&User>) -> Result<access_log::Next, ServerError> {
         let LogPlan { level: _, format: _, file: _, access, access_format } = plan;
-        self.log.prepare(access, *access_format).map_err(ServerError::AccessLog)
+        self.log.prepare(access, *access_format, heir).map_err(ServerError::AccessLog)
     }
 
     /// Opens the folder, anew even if it is the same one (its name may be a link that has moved), and the access log.
@@ -74,7 +75,7 @@ impl Stage {
         let open = |_: &Arc<Post>| Site::open(&folder, &live.site);
         let sites = self.posts.iter().map(open).collect::<Result<_, _>>()?;
         let shares = shares(self.posts.len(), live.max_connections, self.room);
-        let log = self.prepare_log(&live.log)?;
+        let log = self.prepare_log(&live.log, None)?;
         Ok(Next { live, folder, bundled, sites, shares, log })
     }
 

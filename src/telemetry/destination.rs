@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::plan::LogFile;
 use crate::process::log_file::append_to;
+use crate::process::user::User;
 
 /// A destination that can be replaced. Clones are the same destination.
 ///
@@ -22,9 +23,9 @@ struct Present {
 }
 
 impl Destination {
-    /// Opens it for the first time.
-    pub fn open(named: &LogFile) -> io::Result<Self> {
-        let out = Arc::new(open(named)?);
+    /// Opens it for the first time, for the process and for whom it is about to become.
+    pub fn open(named: &LogFile, heir: Option<&User>) -> io::Result<Self> {
+        let out = Arc::new(open(named, heir)?);
         Ok(Self(Arc::new(Mutex::new(Present { named: named.clone(), out }))))
     }
 
@@ -33,7 +34,7 @@ impl Destination {
         if self.lock().named == *named {
             return Ok(());
         }
-        let out = Arc::new(open(named)?);
+        let out = Arc::new(open(named, None)?);
         *self.lock() = Present { named: named.clone(), out };
         Ok(())
     }
@@ -42,7 +43,7 @@ impl Destination {
     pub fn reopen(&self) -> io::Result<()> {
         let named = self.lock().named.clone();
         if let LogFile::File(_) = named {
-            let out = Arc::new(open(&named)?);
+            let out = Arc::new(open(&named, None)?);
             *self.lock() = Present { named, out };
         }
         Ok(())
@@ -74,11 +75,11 @@ impl Write for Destination {
     }
 }
 
-fn open(named: &LogFile) -> io::Result<File> {
+fn open(named: &LogFile, heir: Option<&User>) -> io::Result<File> {
     match named {
         // A handle of its own: the daemon points stderr itself elsewhere later.
         LogFile::Stderr => io::stderr().as_fd().try_clone_to_owned().map(File::from),
-        LogFile::File(path) => append_to(path).map_err(|error| {
+        LogFile::File(path) => append_to(path, heir).map_err(|error| {
             let says = format!("cannot open the log {}: {error}; choose another place with log.file", path.display());
             io::Error::new(error.kind(), says)
         }),

@@ -19,6 +19,7 @@ use tracing_subscriber::{Layer, Registry, reload};
 
 use self::destination::Destination;
 use crate::config::plan::{LogFile, LogFormat, LogPlan};
+use crate::process::user::User;
 
 /// Lines that may wait for a destination that takes nothing; further ones are dropped.
 const WAITING_LINES: usize = 1024;
@@ -38,9 +39,11 @@ pub struct Log {
 ///
 /// Lines go through a thread of their own: a pipe that nobody reads would otherwise stop whoever has something to say, and
 /// that is the main thread with its clock and its signals.
-pub fn init(plan: &LogPlan) -> io::Result<Log> {
+///
+/// A file becomes that of `heir`, whom the process is about to become.
+pub fn init(plan: &LogPlan, heir: Option<&User>) -> io::Result<Log> {
     let LogPlan { level, format, file, access: _, access_format: _ } = plan;
-    let destination = Destination::open(file)?;
+    let destination = Destination::open(file, heir)?;
     let queue = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING_LINES).thread_name("log");
     let (out, guard) = queue.finish(destination.clone());
     let (lines_layer, lines) = reload::Layer::new(lines(*format, has_colour(file), out.clone()));

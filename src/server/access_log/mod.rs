@@ -21,6 +21,7 @@ use std::time::{Duration, SystemTime};
 use http::{Method, Version};
 
 use crate::config::plan::{AccessFormat, AccessLog};
+use crate::process::user::User;
 pub use pending::Pending;
 pub use place::{Next, Place};
 pub use writer::Writer;
@@ -92,13 +93,14 @@ impl Handle {
 }
 
 /// Opens the destination and starts the thread that writes to it; `None` if the log is off. `lost` counts the lines that
-/// the destination does not take.
+/// the destination does not take. A file becomes that of `heir`.
 pub fn start(
     destination: &AccessLog,
     format: AccessFormat,
+    heir: Option<&User>,
     lost: &Arc<AtomicU64>,
 ) -> io::Result<Option<(Handle, Writer)>> {
-    let Some(out) = place::open(destination)? else { return Ok(None) };
+    let Some(out) = place::open(destination, heir)? else { return Ok(None) };
     spawn(Box::new(out), format, QUEUE, lost).map(Some)
 }
 

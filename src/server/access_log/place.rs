@@ -50,10 +50,11 @@ impl Place {
         Self { destination, format, running: None, retired: Vec::new(), lost: Arc::default() }
     }
 
-    /// Opens another destination, unless it is the present one.
-    pub fn prepare(&self, destination: &AccessLog, format: AccessFormat) -> io::Result<Next> {
+    /// Opens another destination, unless it is the present one. A file becomes that of `heir`, whom the process is about to
+    /// become.
+    pub fn prepare(&self, destination: &AccessLog, format: AccessFormat, heir: Option<&User>) -> io::Result<Next> {
         let is_present = *destination == self.destination && format == self.format;
-        let opened = if is_present { None } else { Some(start(destination, format, &self.lost)?) };
+        let opened = if is_present { None } else { Some(start(destination, format, heir, &self.lost)?) };
         Ok(Next { destination: destination.clone(), format, opened })
     }
 
@@ -74,16 +75,8 @@ impl Place {
     /// whole; if the new one cannot be opened, all go on to the old one.
     pub fn reopen(&self) -> io::Result<()> {
         let (Some((_, writer)), AccessLog::File(path)) = (&self.running, &self.destination) else { return Ok(()) };
-        writer.move_to(Box::new(open_file(path)?));
+        writer.move_to(Box::new(open_file(path, None)?));
         Ok(())
-    }
-
-    /// Gives the file to the user that the server is about to become, who could not open it again otherwise.
-    pub fn give_to(&self, user: &User) -> io::Result<()> {
-        match &self.destination {
-            AccessLog::File(path) => user.own(path),
-            AccessLog::Off | AccessLog::Stdout | AccessLog::Stderr => Ok(()),
-        }
     }
 
     /// Lines that were queued and then not written, because the destination failed.
@@ -101,12 +94,12 @@ impl Place {
 }
 
 /// Opens a destination; `None` is off.
-pub fn open(destination: &AccessLog) -> io::Result<Option<File>> {
+pub fn open(destination: &AccessLog, heir: Option<&User>) -> io::Result<Option<File>> {
     match destination {
         AccessLog::Off => Ok(None),
         AccessLog::Stdout => unbuffered(io::stdout()).map(Some),
         AccessLog::Stderr => unbuffered(io::stderr()).map(Some),
-        AccessLog::File(path) => open_file(path).map(Some),
+        AccessLog::File(path) => open_file(path, heir).map(Some),
     }
 }
 
@@ -115,8 +108,8 @@ fn unbuffered(stream: impl AsFd) -> io::Result<File> {
     stream.as_fd().try_clone_to_owned().map(File::from)
 }
 
-fn open_file(path: &Path) -> io::Result<File> {
-    append_to(path).map_err(|error| {
+fn open_file(path: &Path, heir: Option<&User>) -> io::Result<File> {
+    append_to(path, heir).map_err(|error| {
         io::Error::new(error.kind(), format!("cannot open the access log {}: {error}", path.display()))
     })
 }

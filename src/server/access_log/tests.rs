@@ -95,7 +95,7 @@ fn stopping_writes_all_that_was_queued_and_refuses_what_comes_later() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("access.log");
     let (handle, writer) =
-        start(&AccessLog::File(path.clone()), AccessFormat::Combined, &Arc::default()).unwrap().unwrap();
+        start(&AccessLog::File(path.clone()), AccessFormat::Combined, None, &Arc::default()).unwrap().unwrap();
 
     let expected: Vec<String> = (0..QUEUE / 2).map(|number| format!("/{number}")).collect();
     assert!(expected.iter().all(|target| handle.log(entry(target))));
@@ -169,7 +169,7 @@ fn a_failing_destination_loses_counted_lines_and_no_others() {
 
 #[test]
 fn off_starts_nothing() {
-    assert!(start(&AccessLog::Off, AccessFormat::Combined, &Arc::default()).unwrap().is_none());
+    assert!(start(&AccessLog::Off, AccessFormat::Combined, None, &Arc::default()).unwrap().is_none());
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_file_is_appended_to_and_not_for_everybody() {
     let path = folder.path().join("access.log");
     for target in ["/first", "/second"] {
         let (handle, writer) =
-            start(&AccessLog::File(path.clone()), AccessFormat::Combined, &Arc::default()).unwrap().unwrap();
+            start(&AccessLog::File(path.clone()), AccessFormat::Combined, None, &Arc::default()).unwrap().unwrap();
         assert!(handle.log(entry(target)));
         assert!(writer.stop(PATIENCE));
     }
@@ -189,6 +189,6 @@ fn a_file_is_appended_to_and_not_for_everybody() {
 #[test]
 fn a_file_that_cannot_be_opened_is_named() {
     let path = Path::new("/nonexistent/access.log");
-    let error = start(&AccessLog::File(path.into()), AccessFormat::Combined, &Arc::default()).unwrap_err();
+    let error = start(&AccessLog::File(path.into()), AccessFormat::Combined, None, &Arc::default()).unwrap_err();
     assert!(error.to_string().starts_with("cannot open the access log /nonexistent/access.log: "), "{error}");
 }

@@ -1,6 +1,7 @@
 //! SIGUSR1: log files are opened again after somebody has renamed them, and no line is lost.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
@@ -65,6 +66,23 @@ fn a_file_that_cannot_be_opened_again_is_written_to_further() {
     server.get("/ten.txt");
     server.stop();
     assert_eq!(lines(&moved.join("access.log")).len(), 1);
+}
+
+/// At SIGUSR1 the process is the user already, whose other files a link could still name: lines of the log would go there.
+#[test]
+fn a_link_in_the_place_of_a_renamed_log_is_not_followed() {
+    let site = Site::small();
+    let (access, other) = (site.outer().join("access.log"), site.outer().join("other"));
+    fs::write(&other, "").expect("a file");
+    let server = Launch::over(site.root()).set("log.access", access.to_str().expect("UTF-8")).start();
+    let old = site.outer().join("access.log.1");
+    fs::rename(&access, &old).expect("a new name");
+    symlink(&other, &access).expect("a link");
+    signal(server.id(), Signal::USR1);
+    server.wait_for_log("symbolic link");
+    server.get("/ten.txt");
+    server.stop();
+    assert_eq!((lines(&old).len(), lines(&other).len()), (1, 0));
 }
 
 /// `ulimit -f`: the kernel sends SIGXFSZ with such a write, and the server ended without a word.
