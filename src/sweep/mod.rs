@@ -5,6 +5,7 @@
 pub mod cpus;
 pub mod documents;
 pub mod estimate;
+pub mod machine;
 pub mod order;
 pub mod plan;
 pub mod shipped;
