@@ -25,6 +25,7 @@ mod profiles;
 mod scale;
 mod settings;
 mod startup;
+mod sweep;
 mod tables;
 mod tidy;
 mod transfers;

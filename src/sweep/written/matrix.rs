@@ -24,16 +24,26 @@ struct Typed {
     targets: Vec<String>,
 }
 
-/// The blocks of one table; `targets` are the names that there are, in the order of the plan.
-pub(super) fn read(mut section: Section<'_>, targets: &[String], documents: &mut Documents<'_>) -> Vec<At<Block>> {
+/// The blocks of one table. `targets` are the names that there are, in the order of the plan; `room` is for how many cells
+/// there still is.
+pub(super) fn read(
+    mut section: Section<'_>,
+    targets: &[String],
+    documents: &mut Documents<'_>,
+    room: &mut u64,
+) -> Vec<At<Block>> {
     let typed = Typed::read(&mut section, targets);
+    let mut blocks = Vec::new();
     if let Some(typed) = &typed {
         documents.add(&typed.documents, &section);
         typed.check(&section);
+        match room.checked_sub(typed.cells()) {
+            Some(left) => (*room, blocks) = (left, typed.blocks()),
+            None => section.wrong(section.line, "matrix: with this one there are more cells than anybody has time for"),
+        }
     }
     let line = section.line;
     section.finish();
-    let blocks = typed.map_or(Vec::new(), |typed| typed.blocks());
     blocks.into_iter().map(|value| At { value, line }).collect()
 }
 
@@ -71,6 +81,12 @@ impl Typed {
                 section.wrong(line, format!("matrix.{key}: {name} is none of the documents of this table"));
             }
         }
+    }
+
+    fn cells(&self) -> u64 {
+        let factors =
+            [self.documents.value.len(), self.kinds.value.0.len(), self.levels.value.0.len(), self.targets.len()];
+        factors.iter().fold(1, |product, factor| product.saturating_mul(*factor as u64))
     }
 
     fn blocks(&self) -> Vec<Block> {

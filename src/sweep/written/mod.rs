@@ -113,7 +113,13 @@ impl Parts {
         let question = file.need::<Question>("question").map(|at| at.value);
         let root = Root::read(&mut file, place, &around.working);
         let targets = targets(&mut file, place, &around.cpus);
-        let names: Vec<_> = targets.iter().map(|target| target.value.name.clone()).collect();
+        let mut names: Vec<String> = Vec::with_capacity(targets.len());
+        for At { value: TargetPlan { name, .. }, .. } in &targets {
+            // A name that is there twice was complained of; what is measured of it need not be.
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
         let mut documents = Documents::of(&root);
         let blocks = blocks(&mut file, &names, &mut documents);
         let documents = documents.found;
@@ -156,10 +162,8 @@ impl Parts {
         let each: u64 = blocks.iter().map(|block| block.targets.len() as u64).sum();
         let count = each.saturating_mul(self.order.repeats);
         if count > CELLS_MAX {
-            let says = format!(
-                "{each} cells {} times are {count} measurements, and at most {CELLS_MAX} are made",
-                self.order.repeats
-            );
+            let times = self.order.repeats;
+            let says = format!("{each} cells {times} times are {count} measurements, and at most {CELLS_MAX} are made");
             return Err(Mistake { place: text.place.file.clone(), says }.into());
         }
         let target_places = self.targets.iter().map(|target| (target.value.name.clone(), sheet.place(target.line)));
@@ -188,10 +192,10 @@ impl Parts {
 }
 
 fn targets(file: &mut Section<'_>, place: &Place, cpus: &CpuSet) -> Vec<At<TargetPlan>> {
-    let sections = file.sections("target");
-    if sections.is_empty() {
+    if !file.has("target") {
         file.wrong(file.line, "a plan without a [[target]] measures nobody");
     }
+    let sections = file.sections("target");
     let targets: Vec<_> = sections.into_iter().flat_map(|section| target::read(section, place, cpus)).collect();
     for (at, target) in targets.iter().enumerate() {
         if let Some(other) = targets[..at].iter().find(|other| other.value.name == target.value.name) {
@@ -203,11 +207,15 @@ fn targets(file: &mut Section<'_>, place: &Place, cpus: &CpuSet) -> Vec<At<Targe
 }
 
 fn blocks(file: &mut Section<'_>, targets: &[String], documents: &mut Documents<'_>) -> Vec<At<Block>> {
-    let sections = file.sections("matrix");
-    if sections.is_empty() {
+    if !file.has("matrix") {
         file.wrong(file.line, "a plan without a [[matrix]] measures nothing");
     }
-    let blocks: Vec<_> = sections.into_iter().flat_map(|section| matrix::read(section, targets, documents)).collect();
+    let sections = file.sections("matrix");
+    let mut blocks = Vec::new();
+    let mut room = CELLS_MAX;
+    for section in sections {
+        blocks.extend(matrix::read(section, targets, documents, &mut room));
+    }
     for At { value, line } in matrix::doubles(&blocks) {
         file.wrong(line, value);
     }

@@ -88,15 +88,13 @@ impl<'a> Sheet<'a> {
 
 /// `order.repeat is no key of a plan; did you mean order.repeats?`
 fn unknown_key(section: &str, key: &str, known: &[(String, &'static str)]) -> String {
-    let likeness = |(known_section, known_key): &(String, &'static str)| {
-        // Of two that are as like, the one in the section that was written.
-        let bonus = if known_section == section { 0.05 } else { 0.0 };
-        strsim::jaro_winkler(key, known_key) + bonus
-    };
-    let nearest = known.iter().map(|name| (likeness(name), name)).max_by(|a, b| a.0.total_cmp(&b.0));
-    let way_out = match nearest {
-        Some((likeness, (section, key))) if likeness > LIKE => format!("did you mean {}?", dotted(section, key)),
-        _ => keys_of(section, known),
+    let likeness = |(_, known): &(String, &'static str)| strsim::jaro_winkler(key, known);
+    // Of two that are as like, the one in the section that was written.
+    let preferred = |name: &(String, &'static str)| likeness(name) + if name.0 == section { 0.05 } else { 0.0 };
+    let like = known.iter().filter(|name| likeness(name) > LIKE);
+    let way_out = match like.max_by(|a, b| preferred(a).total_cmp(&preferred(b))) {
+        Some((section, key)) => format!("did you mean {}?", dotted(section, key)),
+        None => keys_of(section, known),
     };
     format!("{} is no key of a plan; {way_out}", shortened(dotted(section, key)))
 }

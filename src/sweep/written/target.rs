@@ -20,6 +20,9 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 /// Answers that are running may finish: our own server gives them 10 s.
 const STOP_WITHIN: Duration = Duration::from_secs(15);
 
+/// Most targets that the lists of one table may make.
+const SHAPES_MAX: usize = 64;
+
 /// Arguments of `quintain serve` that the plan gives in its own words.
 const GIVEN: [(&str, &str); 6] = [
     ("--root", "it is the plan's root"),
@@ -158,14 +161,22 @@ impl Typed {
                 section.wrong(at.line, format!("target.serve: {flag} cannot stand there; {why}"));
             }
         }
+        let profiles = named(&self.profile);
+        let models = named(&self.model);
+        let workers = self.workers.as_ref().map_or(Vec::new(), |at| choices(&at.value));
+        let count = profiles.len().max(1) * models.len().max(1) * workers.len().max(1);
+        if count > SHAPES_MAX {
+            let says = format!("target: its lists make {count} targets of it, and at most {SHAPES_MAX} are compared");
+            section.wrong(section.line, says);
+            return Vec::new();
+        }
         let mut shapes = vec![(String::new(), Vec::new(), None)];
-        shapes = multiply(&shapes, named(&self.profile), |profile, (_, words, _)| {
+        shapes = multiply(&shapes, profiles, |profile, (_, words, _)| {
             words.extend(["--profile".to_owned(), profile.name().to_owned()]);
         });
-        shapes = multiply(&shapes, named(&self.model), |model, (_, words, _)| {
+        shapes = multiply(&shapes, models, |model, (_, words, _)| {
             words.extend(["--set".to_owned(), format!("server.model={}", model.name())]);
         });
-        let workers = self.workers.as_ref().map_or(Vec::new(), |at| choices(&at.value));
         let suffixed = workers.into_iter().map(|(suffix, workers)| (suffix.then(|| workers.0.to_string()), workers));
         shapes = multiply(&shapes, suffixed.collect(), |workers, (_, _, count)| *count = Some(u64::from(workers.0)));
         let how = |(suffix, mut arguments, workers): Shape| {

@@ -280,7 +280,9 @@ impl Written for Kinds {
     fn read(value: &Value) -> Option<Self> {
         match OneOrEach::<ConnectionKind>::read(value)? {
             OneOrEach::One(kind) => Some(Self(vec![kind])),
-            OneOrEach::Each(kinds) => Some(Self(kinds)),
+            OneOrEach::Each(kinds) => {
+                (kinds.len() == 1 || kinds.len() == 2 && kinds[0] != kinds[1]).then_some(Self(kinds))
+            }
         }
     }
 

@@ -1,0 +1,3 @@
+//! Experiments: plans, and how they are run.
+
+mod plans;
