@@ -5,8 +5,35 @@
 //! in Reasonable Time", ISMM 2013, section 3).
 
 use crate::record::Endings;
-use crate::record::experiment::{ConnectionKind, Document, Experiment, LeftOut, NotMeasured, Published, Restarted};
+use crate::record::experiment::{
+    ConnectionKind, Document, Entry, Experiment, LeftOut, NotMeasured, Published, Restarted,
+};
+
+mod answer;
+mod compare;
+mod comparison;
+mod fault;
+mod group;
+mod journal;
+mod judge;
+mod method;
+mod place;
+mod point;
+mod portrait;
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+mod tests;
+mod warnings;
+mod words;
+
+pub use comparison::{Comparison, Estimate, Metric, Outcome, Word};
+pub use fault::{Fault, FaultKind};
+pub use judge::LEVEL;
+
 pub use crate::statistics::Spread;
+
+use journal::Journal;
 
 /// Everything that a report says about one experiment.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,9 +46,12 @@ pub struct Analysis {
     pub answer: Vec<String>,
     /// What a reader has to know before believing it, in sentences.
     pub warnings: Vec<String>,
+    /// How figures and words came about, in sentences.
+    pub method: Vec<String>,
     /// A chart each: one document, one kind of connections.
     pub groups: Vec<Group>,
-    /// All comparisons that were made, in the order of the groups; their number is what Holm's correction is over.
+    /// All comparisons that were tried, in the order of the groups. Holm's correction is over those that could be made:
+    /// [`Analysis::compared`].
     pub comparisons: Vec<Comparison>,
     /// Targets and documents that took no part.
     pub left_out: Vec<LeftOut>,
@@ -38,6 +68,8 @@ pub struct Group {
     pub document: Document,
     /// How.
     pub connections: ConnectionKind,
+    /// The concurrencies that were planned, rising.
+    pub levels: Vec<u64>,
     /// One for each target that took part, in the plan's order.
     pub series: Vec<Series>,
     /// What others have published for it.
@@ -60,8 +92,12 @@ pub struct Point {
     pub concurrency: u64,
     /// Repeats that were measured.
     pub repeats: usize,
+    /// Which ones, rising; the values of all spreads stand in this order.
+    pub numbers: Vec<u64>,
     /// Why it is drawn hollow and takes no part in a verdict on requests/s; empty for a valid one.
     pub broken: Vec<String>,
+    /// All that is wrong with it, whatever verdict it concerns.
+    pub faults: Vec<Fault>,
     /// Answered requests per second.
     pub requests_per_s: Spread,
     /// CPU of the target's processes for each request, in microseconds; `None` where it could not be watched.
@@ -70,7 +106,8 @@ pub struct Point {
     pub client_cpu_us: Spread,
     /// Latency of the whole cycle, in milliseconds, of the percentiles that are asked for most.
     pub latency_ms: Percentiles,
-    /// Peak of the target's resident memory, over all its processes, in bytes.
+    /// Peak of the target's resident memory, summed over its processes (so that what they share counts for each), in
+    /// bytes.
     pub resident_bytes: Option<Spread>,
     /// Most threads of the target.
     pub threads: Option<Spread>,
@@ -93,75 +130,96 @@ pub struct Percentiles {
     pub max: Spread,
 }
 
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
-    /// Answered requests per second: more is better.
-    RequestsPerSecond,
-    /// The server's CPU for each request: less is better.
-    ServerCpu,
+impl Analysis {
+    /// What the entries of an experiment's journal mean.
+    #[must_use]
+    pub fn of(experiment: Experiment, entries: &[Entry]) -> Self {
+        let journal = Journal::of(&experiment, entries);
+        let groups = group::groups(&experiment, &journal);
+        let mut analysis = Self {
+            measured: journal.measured.len(),
+            answer: Vec::new(),
+            warnings: Vec::new(),
+            method: Vec::new(),
+            comparisons: compare::all(&experiment, &groups),
+            groups,
+            left_out: journal.left_out.clone(),
+            not_measured: journal.not_measured.clone(),
+            restarted: journal.restarted.clone(),
+            experiment,
+        };
+        analysis.answer = answer::sentences(&analysis);
+        analysis.warnings = warnings::sentences(&analysis, &journal);
+        analysis.method = method::sentences(&analysis);
+        analysis
+    }
+
+    /// How many comparisons were made; Holm's correction is over them.
+    #[must_use]
+    pub fn compared(&self) -> usize {
+        self.comparisons.iter().filter(|comparison| comparison.estimate().is_some()).count()
+    }
+
+    /// The comparison that speaks for a target in a group: that of the whole curve, or of the only concurrency.
+    #[must_use]
+    pub fn headline(&self, group: &Group, target: &str, metric: Metric) -> Option<&Comparison> {
+        let concurrency = if let [only] = group.levels[..] { Some(only) } else { None };
+        self.comparison(group, target, metric, concurrency)
+    }
+
+    /// The comparison of a target at a concurrency, or of its whole curve.
+    #[must_use]
+    pub fn comparison(
+        &self,
+        group: &Group,
+        target: &str,
+        metric: Metric,
+        concurrency: Option<u64>,
+    ) -> Option<&Comparison> {
+        self.comparisons.iter().find(|comparison| {
+            comparison.document == group.document.name
+                && comparison.connections == group.connections
+                && comparison.target == target
+                && comparison.metric == metric
+                && comparison.concurrency == concurrency
+        })
+    }
 }
 
-/// One target against the first one, over the blocks in which both were measured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
-    /// What was asked for.
-    pub document: String,
-    /// How.
-    pub connections: ConnectionKind,
-    /// Connections at once; `None` for the whole curve: each repeat's mean of the log ratios over all concurrencies.
-    pub concurrency: Option<u64>,
-    /// What is compared.
-    pub metric: Metric,
-    /// Whose figure stands above the line of the ratio.
-    pub target: String,
-    /// Whose stands below: the first target.
-    pub baseline: String,
-    /// Blocks in which both are valid.
-    pub pairs: usize,
-    /// How it came out.
-    pub outcome: Outcome,
+impl Group {
+    /// The curve of a target, if it took part.
+    #[must_use]
+    pub fn series_of(&self, target: &str) -> Option<&Series> {
+        self.series.iter().find(|series| series.target == target)
+    }
 }
 
-/// How a comparison came out.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// Too little to compare, in words.
-    NotComparable(String),
-    /// Compared.
-    Compared(Estimate),
+impl Series {
+    /// What was measured at a concurrency.
+    #[must_use]
+    pub fn at(&self, concurrency: u64) -> Option<&Point> {
+        self.points.iter().find(|point| point.concurrency == concurrency)
+    }
 }
 
-/// A ratio, how sure it is, and the word for it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
-    /// Target over baseline: the exponential of the mean log ratio.
-    pub ratio: f64,
-    /// Lower end of its 95 % interval (paired t).
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Of the t test that the ratio is within the band, before Holm's correction.
-    pub p_t: f64,
-    /// Of the exact Wilcoxon signed-rank test that it is 1.
-    pub p_wilcoxon: f64,
-    /// `p_t` after Holm's correction over all comparisons.
-    pub p_holm: f64,
-    /// The word.
-    pub word: Word,
-    /// Where no difference was shown: how many more repeats one of this size would need.
-    pub more_repeats: Option<u64>,
-}
+impl Point {
+    /// What keeps it out of verdicts on this.
+    pub fn faults_of(&self, metric: Metric) -> impl Iterator<Item = &Fault> {
+        self.faults.iter().filter(move |fault| fault.kind.concerns(metric))
+    }
 
-/// What may be said. For CPU "more" is dearer; the words are about the target's quality, not about the number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
-    /// The target is better.
-    Better,
-    /// It is worse.
-    Worse,
-    /// The interval does not exclude the band.
-    NoDifferenceShown,
-    /// The two tests disagree.
-    Borderline,
+    /// Whether it takes part in verdicts on this.
+    #[must_use]
+    pub fn is_valid(&self, metric: Metric) -> bool {
+        self.faults_of(metric).next().is_none()
+    }
+
+    /// The figure that is compared.
+    #[must_use]
+    pub const fn figure(&self, metric: Metric) -> Option<&Spread> {
+        match metric {
+            Metric::RequestsPerSecond => Some(&self.requests_per_s),
+            Metric::ServerCpu => self.server_cpu_us.as_ref(),
+        }
+    }
 }

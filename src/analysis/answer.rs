@@ -1,0 +1,178 @@
+//! The answer in sentences: of several targets what the comparisons say, of one what it did.
+
+use super::words::{case, counted, list, range, ratio, ratio_and_interval, sentence};
+use super::{Analysis, Comparison, Estimate, Group, Metric, Outcome, Series, Word, portrait};
+
+/// The sentences; the first one answers the question.
+pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
+    if analysis.groups.is_empty() {
+        return vec!["Nothing was measured, so nothing is answered.".to_owned()];
+    }
+    if analysis.comparisons.is_empty() {
+        return portrait::sentences(analysis);
+    }
+    let others = analysis.experiment.targets.iter().skip(1).map(|target| target.name.as_str());
+    let overviews = others.filter_map(|target| overview(analysis, target));
+    let each = analysis.groups.iter().flat_map(|group| cases(analysis, group));
+    overviews.chain(each).collect()
+}
+
+/// A target over all its cases, if these are several.
+fn overview(analysis: &Analysis, target: &str) -> Option<String> {
+    let groups: Vec<_> = analysis.groups.iter().filter(|group| group.series_of(target).is_some()).collect();
+    if groups.len() < 2 {
+        return None;
+    }
+    let of = |metric| -> Vec<&Comparison> {
+        groups.iter().filter_map(|group| analysis.headline(group, target, metric)).collect()
+    };
+    let [rates, cpu] = Metric::ALL.map(of);
+    let baseline = &rates.first()?.baseline;
+    let cases = counted(groups.len() as u64, "case");
+    let tallies = [tally(&rates, ["more", "fewer"]), tally(&cpu, ["less", "more"])];
+    Some(format!(
+        "{target} against {baseline}, in {cases} (documents and kinds of connections): requests/s {}; server CPU for each \
+         request {}.",
+        tallies[0], tallies[1]
+    ))
+}
+
+/// `more in 3 (1.10 to 1.62 times), no difference shown in 1`.
+fn tally(comparisons: &[&Comparison], [better, worse]: [&str; 2]) -> String {
+    let ratios_of = |word: Word| -> Vec<f64> {
+        let estimates = comparisons.iter().filter_map(|comparison| comparison.estimate());
+        estimates.filter(|estimate| estimate.word == word).map(|estimate| estimate.ratio).collect()
+    };
+    let words = [
+        (Word::Better, better),
+        (Word::Worse, worse),
+        (Word::Borderline, "borderline"),
+        (Word::NoDifferenceShown, "no difference shown"),
+    ];
+    let mut parts = Vec::new();
+    for (word, name) in words {
+        let ratios = ratios_of(word);
+        if !ratios.is_empty() {
+            parts.push(format!("{name} in {} ({} times)", ratios.len(), range(&ratios, ratio)));
+        }
+    }
+    let open = comparisons.iter().filter(|comparison| comparison.estimate().is_none()).count();
+    if open > 0 {
+        parts.push(format!("not comparable in {open}"));
+    }
+    parts.join(", ")
+}
+
+/// What a group says: a sentence for each target, and a second one where the curves cross.
+fn cases(analysis: &Analysis, group: &Group) -> Vec<String> {
+    let of = |series: &Series| {
+        let target = series.target.as_str();
+        [of_target(analysis, group, target), crossing(analysis, group, target)]
+    };
+    group.series.iter().flat_map(of).flatten().collect()
+}
+
+fn of_target(analysis: &Analysis, group: &Group, target: &str) -> Option<String> {
+    let rates = analysis.headline(group, target, Metric::RequestsPerSecond)?;
+    let cpu = analysis.headline(group, target, Metric::ServerCpu)?;
+    let at = format!("At {}", case(group));
+    // Told once where it is the same for both.
+    let over_for_cpu = if rates.levels == cpu.levels { String::new() } else { over(cpu, group) };
+    let words = match (&rates.outcome, &cpu.outcome) {
+        (Outcome::NotComparable(reason), Outcome::NotComparable(other)) if reason == other => {
+            format!("{at}, {target} and {} cannot be compared: {reason}", rates.baseline)
+        }
+        _ => {
+            format!("{at}, {}, and {}", rates_clause(rates, &over(rates, group)), cpu_clause(cpu, rates, &over_for_cpu))
+        }
+    };
+    Some(sentence(&words))
+}
+
+fn rates_clause(comparison: &Comparison, over: &str) -> String {
+    let Comparison { target, baseline, outcome, .. } = comparison;
+    match outcome {
+        Outcome::NotComparable(reason) => {
+            format!("requests/s of {target} and {baseline} cannot be compared ({reason})")
+        }
+        Outcome::Compared(estimate) if estimate.word == Word::NoDifferenceShown => {
+            format!(
+                "no difference in requests/s was shown between {target} and {baseline}{over} ({})",
+                unshown(estimate)
+            )
+        }
+        Outcome::Compared(estimate) => {
+            let doubt = doubt(estimate);
+            format!("{target} answered {} the requests/s of {baseline}{over}{doubt}", shown(estimate))
+        }
+    }
+}
+
+fn cpu_clause(comparison: &Comparison, rates: &Comparison, over: &str) -> String {
+    let Comparison { target, baseline, outcome, .. } = comparison;
+    match outcome {
+        Outcome::NotComparable(reason) => format!("server CPU for each request cannot be compared ({reason})"),
+        Outcome::Compared(estimate) if estimate.word == Word::NoDifferenceShown => {
+            format!("no difference in server CPU for each request was shown{over} ({})", unshown(estimate))
+        }
+        Outcome::Compared(estimate) => {
+            // The target is the subject already where the other clause says that it answered.
+            let goes_on = rates.estimate().is_some_and(|rates| rates.word != Word::NoDifferenceShown);
+            let (subject, whose) = if goes_on {
+                (String::new(), "its".to_owned())
+            } else {
+                (format!("{target} "), format!("{baseline}'s"))
+            };
+            format!("{subject}took {} {whose} CPU for each request{over}{}", shown(estimate), doubt(estimate))
+        }
+    }
+}
+
+/// `1.31 times (1.27 to 1.36)`.
+fn shown(estimate: &Estimate) -> String {
+    let (times, interval) = ratio_and_interval(estimate);
+    format!("{times} ({interval})")
+}
+
+/// `1.01 times, 0.98 to 1.04; 7 more repeats would show one of this size`.
+fn unshown(estimate: &Estimate) -> String {
+    let (times, interval) = ratio_and_interval(estimate);
+    match estimate.more_repeats {
+        Some(more) => format!("{times}, {interval}; {} would show one of this size", counted(more, "more repeat")),
+        None => format!("{times}, {interval}"),
+    }
+}
+
+fn doubt(estimate: &Estimate) -> &'static str {
+    if estimate.word == Word::Borderline { ", which is borderline" } else { "" }
+}
+
+/// Over what the comparison is.
+fn over(comparison: &Comparison, group: &Group) -> String {
+    match (comparison.concurrency, comparison.levels.len(), group.levels.len()) {
+        (Some(level), ..) => format!(" at concurrency {level}"),
+        (None, used, all) if used == all => format!(" over all {all} concurrencies"),
+        (None, used, all) => format!(" over {used} of {all} concurrencies"),
+    }
+}
+
+/// The mean of a curve hides that another target may be ahead at its other end.
+fn crossing(analysis: &Analysis, group: &Group, target: &str) -> Option<String> {
+    let at = |word: Word| -> Vec<String> {
+        let cells = group
+            .levels
+            .iter()
+            .filter_map(|level| analysis.comparison(group, target, Metric::RequestsPerSecond, Some(*level)));
+        let with = cells.filter(|cell| cell.estimate().is_some_and(|estimate| estimate.word == word));
+        with.flat_map(|cell| cell.levels.iter().map(u64::to_string)).collect()
+    };
+    let (better, worse) = (at(Word::Better), at(Word::Worse));
+    let crosses = !better.is_empty() && !worse.is_empty();
+    crosses.then(|| {
+        format!(
+            "There the curves cross: {target} answered more requests/s at concurrency {}, and fewer at {}.",
+            list(&better),
+            list(&worse)
+        )
+    })
+}

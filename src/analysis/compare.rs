@@ -1,0 +1,144 @@
+//! Each target against the first one: at each concurrency, and over the whole curve.
+
+use std::collections::BTreeMap;
+
+use crate::record::experiment::Experiment;
+
+use super::judge::{LogRatios, judge};
+use super::{Comparison, Group, Metric, Outcome, Point, Series};
+
+/// Log ratios by repeat, or the clause that says why there are none.
+type Pairs = Result<BTreeMap<u64, f64>, String>;
+
+/// A comparison of which the word is still open.
+struct Open {
+    comparison: Comparison,
+    ratios: Option<LogRatios>,
+}
+
+/// All comparisons of a report, judged together.
+pub(super) fn all(experiment: &Experiment, groups: &[Group]) -> Vec<Comparison> {
+    let Some((baseline, others)) = experiment.targets.split_first() else { return Vec::new() };
+    let mut open = Vec::new();
+    for group in groups {
+        // Who took no part is told of elsewhere.
+        for target in others.iter().filter_map(|target| group.series_of(&target.name)) {
+            for metric in Metric::ALL {
+                open.extend(Against { group, target, baseline: &baseline.name, metric }.all());
+            }
+        }
+    }
+    closed(open, experiment.band)
+}
+
+fn closed(open: Vec<Open>, band: f64) -> Vec<Comparison> {
+    let (mut comparisons, mut ratios, mut at) = (Vec::new(), Vec::new(), Vec::new());
+    for Open { comparison, ratios: values } in open {
+        if let Some(values) = values {
+            at.push(comparisons.len());
+            ratios.push(values);
+        }
+        comparisons.push(comparison);
+    }
+    for (at, estimate) in at.into_iter().zip(judge(&ratios, band)) {
+        if let Some(estimate) = estimate {
+            comparisons[at].outcome = Outcome::Compared(estimate);
+        }
+    }
+    comparisons
+}
+
+/// One target against the baseline, in one group and by one figure.
+#[derive(Clone, Copy)]
+struct Against<'a> {
+    group: &'a Group,
+    target: &'a Series,
+    baseline: &'a str,
+    metric: Metric,
+}
+
+impl Against<'_> {
+    /// The curve, if there is more than one concurrency, and then each of these.
+    fn all(self) -> Vec<Open> {
+        let levels: Vec<(u64, Pairs)> = self.group.levels.iter().map(|level| (*level, self.pairs(*level))).collect();
+        let curve = (levels.len() > 1).then(|| self.curve(&levels));
+        let cells = levels.into_iter().map(|(level, pairs)| self.open(Some(level), vec![level], pairs));
+        curve.into_iter().chain(cells).collect()
+    }
+
+    /// Each repeat's mean over the concurrencies in which both are valid. A repeat that was not measured at one of these
+    /// would weigh the others differently, so it takes no part.
+    fn curve(self, levels: &[(u64, Pairs)]) -> Open {
+        let valid: Vec<_> = levels.iter().filter_map(|(level, pairs)| Some((*level, pairs.as_ref().ok()?))).collect();
+        let Some(((_, first), rest)) = valid.split_first() else {
+            return self.open(None, Vec::new(), Err(nowhere(levels)));
+        };
+        let everywhere = first.keys().filter(|repeat| rest.iter().all(|(_, pairs)| pairs.contains_key(repeat)));
+        let mean = |repeat: &u64| {
+            let sum: f64 = valid.iter().filter_map(|(_, pairs)| pairs.get(repeat)).sum();
+            (*repeat, sum / valid.len() as f64)
+        };
+        let pairs = enough(everywhere.map(mean).collect());
+        self.open(None, valid.iter().map(|(level, _)| *level).collect(), pairs)
+    }
+
+    /// The log ratios at a concurrency.
+    fn pairs(self, level: u64) -> Pairs {
+        let baseline = self.group.series_of(self.baseline).and_then(|series| series.at(level));
+        let baseline = baseline.ok_or_else(|| format!("{} was not measured", self.baseline))?;
+        let target = self.target.at(level).ok_or_else(|| format!("{} was not measured", self.target.target))?;
+        let mut below = self.figures(self.baseline, baseline)?;
+        let above = self.figures(&self.target.target, target)?;
+        let pair = |(repeat, above): (u64, f64)| Some((repeat, (above / below.remove(&repeat)?).ln()));
+        enough(above.into_iter().filter_map(pair).collect())
+    }
+
+    /// What is compared of a point, by repeat.
+    fn figures(self, target: &str, point: &Point) -> Pairs {
+        if let Some(fault) = point.faults_of(self.metric).next() {
+            return Err(format!("{target}: {}", fault.words));
+        }
+        let figure = point.figure(self.metric).ok_or_else(|| format!("no process of {target} was watched"))?;
+        if figure.min <= 0.0 || !figure.max.is_finite() {
+            return Err(format!("{target}: too little to be measured"));
+        }
+        Ok(point.numbers.iter().copied().zip(figure.values.iter().copied()).collect())
+    }
+
+    fn open(self, concurrency: Option<u64>, levels: Vec<u64>, pairs: Pairs) -> Open {
+        let (count, ratios, reason) = match pairs {
+            Ok(pairs) => (pairs.len(), Some(pairs.into_values().collect()), String::new()),
+            Err(reason) => (0, None, reason),
+        };
+        let comparison = Comparison {
+            document: self.group.document.name.clone(),
+            connections: self.group.connections,
+            concurrency,
+            levels,
+            metric: self.metric,
+            target: self.target.target.clone(),
+            baseline: self.baseline.to_owned(),
+            pairs: count,
+            outcome: Outcome::NotComparable(reason),
+        };
+        Open { comparison, ratios: ratios.map(|values| LogRatios { metric: self.metric, values }) }
+    }
+}
+
+/// One pair has no spread, so nothing can be said of it.
+fn enough(pairs: BTreeMap<u64, f64>) -> Pairs {
+    match pairs.len() {
+        0 => Err("no repeat has both".to_owned()),
+        1 => Err("only one repeat has both, and one cannot show how much results vary".to_owned()),
+        _ => Ok(pairs),
+    }
+}
+
+/// Why a curve cannot be compared: the reason of the first concurrency, which mostly is that of all.
+fn nowhere(levels: &[(u64, Pairs)]) -> String {
+    let first = levels.iter().find_map(|(level, pairs)| Some((level, pairs.as_ref().err()?)));
+    match first {
+        Some((level, reason)) => format!("at no concurrency are both valid; at {level}, {reason}"),
+        None => "nothing was planned".to_owned(),
+    }
+}

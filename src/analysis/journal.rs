@@ -1,0 +1,50 @@
+//! A journal, sorted by what it speaks of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::record::experiment::{Cell, Entry, Experiment, LeftOut, Measured, NotMeasured, Restarted};
+
+/// The entries of an experiment.
+pub(super) struct Journal<'a> {
+    /// Of each planned cell that was measured; where a journal has two lines for one, the later.
+    pub(super) measured: BTreeMap<&'a Cell, &'a Measured>,
+    /// Cells that were tried in vain, and never with success.
+    pub(super) not_measured: Vec<NotMeasured>,
+    /// Who takes no part, each once.
+    pub(super) left_out: Vec<LeftOut>,
+    /// Who was started again.
+    pub(super) restarted: Vec<Restarted>,
+}
+
+impl<'a> Journal<'a> {
+    pub(super) fn of(experiment: &Experiment, entries: &'a [Entry]) -> Self {
+        let planned: BTreeSet<&Cell> = experiment.cells.iter().collect();
+        let mut journal =
+            Self { measured: BTreeMap::new(), not_measured: Vec::new(), left_out: Vec::new(), restarted: Vec::new() };
+        for entry in entries {
+            match entry {
+                Entry::Measured(measured) if planned.contains(&measured.cell) => journal.take(measured),
+                // What nobody planned is no part of the experiment.
+                Entry::Measured(_) => {}
+                Entry::NotMeasured(cell) => journal.not_measured.push(cell.clone()),
+                // A sweep that is resumed says it again.
+                Entry::LeftOut(out) if journal.left_out.contains(out) => {}
+                Entry::LeftOut(out) => journal.left_out.push(out.clone()),
+                Entry::Restarted(restarted) => journal.restarted.push(restarted.clone()),
+            }
+        }
+        let measured = &journal.measured;
+        journal.not_measured.retain(|tried| !measured.contains_key(&tried.cell));
+        journal
+    }
+
+    /// A record without a run would say nothing. No load tool writes one.
+    fn take(&mut self, measured: &'a Measured) {
+        if measured.record.runs.is_empty() {
+            let reason = "the load tool's record holds no run".to_owned();
+            self.not_measured.push(NotMeasured { cell: measured.cell.clone(), reason });
+        } else {
+            self.measured.insert(&measured.cell, measured);
+        }
+    }
+}

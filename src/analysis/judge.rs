@@ -1,0 +1,199 @@
+//! From log ratios to words.
+
+use crate::statistics::{Mean, SignedRank, holm, pairs_needed};
+
+use super::{Estimate, Metric, Word};
+
+/// How often a report may be wrong that says "better" or "worse": once in twenty.
+pub const LEVEL: f64 = 0.05;
+/// How often the number of repeats that is told would show a difference of the size that was seen.
+const POWER: f64 = 0.8;
+
+/// The log ratios of one comparison, one for each block; two or more, all finite.
+pub(super) struct LogRatios {
+    pub(super) metric: Metric,
+    pub(super) values: Vec<f64>,
+}
+
+/// A comparison before the others are known.
+struct Tested<'a> {
+    ratios: &'a LogRatios,
+    mean: Mean,
+    p_t: f64,
+    p_wilcoxon: f64,
+}
+
+/// The estimates of all comparisons of a report; `None` for one that has less than two pairs.
+///
+/// "Better" and "worse" need that the t test, after Holm's correction over all comparisons, excludes the band, and that
+/// Wilcoxon's test does not contradict. What "contradict" can mean depends on the number of pairs, since the exact test of n
+/// pairs has no p value below 2 / 2^n: 0.0625 of five. So it is asked without a correction, and of fewer than six pairs no
+/// more than that all of them lie beyond the band on the same side. With less the word is "borderline": few runs, with a mean
+/// that one of them made.
+///
+/// The other way round, ranks show a difference that the mean does not, because one wild run made its interval wide. That is a
+/// claim of its own, so there Wilcoxon's p values have Holm's correction too, and it takes many repeats to be made.
+pub(super) fn judge(all: &[LogRatios], band: f64) -> Vec<Option<Estimate>> {
+    let margin = band.max(0.0).ln_1p();
+    let tested: Vec<_> = all.iter().map(|ratios| test(ratios, margin)).collect();
+    let made: Vec<&Tested<'_>> = tested.iter().flatten().collect();
+    let p_t = holm(&made.iter().map(|tested| tested.p_t).collect::<Vec<_>>());
+    let p_wilcoxon = holm(&made.iter().map(|tested| tested.p_wilcoxon).collect::<Vec<_>>());
+    let hardest = LEVEL / made.len().max(1) as f64;
+    let mut corrected = p_t.into_iter().zip(p_wilcoxon);
+    let estimates = tested.iter().map(|tested| {
+        let tested = tested.as_ref()?;
+        let (p_holm, p_ranks) = corrected.next()?;
+        Some(tested.estimate(p_holm, p_ranks, margin, hardest))
+    });
+    estimates.collect()
+}
+
+fn test(ratios: &LogRatios, margin: f64) -> Option<Tested<'_>> {
+    let mean = Mean::of_pairs(&ratios.values)?;
+    let p_wilcoxon = ranks_beyond(&ratios.values, mean.value, margin);
+    Some(Tested { ratios, mean, p_t: mean.p_beyond(margin), p_wilcoxon })
+}
+
+/// Wilcoxon's p value of the same question that the t test answers: twice that of the sum of ranks beyond the nearer edge of
+/// the band, on the side where the mean is.
+fn ranks_beyond(values: &[f64], mean: f64, margin: f64) -> f64 {
+    let from_edge: Vec<f64> = values.iter().map(|value| value * mean.signum() - margin).collect();
+    (2.0 * SignedRank::of(&from_edge).p_above).min(1.0)
+}
+
+impl Tested<'_> {
+    fn estimate(&self, p_holm: f64, p_ranks: f64, margin: f64, hardest: f64) -> Estimate {
+        let (low, high) = self.mean.interval(1.0 - LEVEL);
+        let word = self.word(p_holm, p_ranks);
+        let more_repeats = if word == Word::NoDifferenceShown { self.more_repeats(margin, hardest) } else { None };
+        Estimate {
+            ratio: self.mean.value.exp(),
+            low: low.exp(),
+            high: high.exp(),
+            p_t: self.p_t,
+            p_wilcoxon: self.p_wilcoxon,
+            p_holm,
+            word,
+            more_repeats,
+        }
+    }
+
+    fn word(&self, p_holm: f64, p_ranks: f64) -> Word {
+        let smallest = SignedRank::smallest_p(self.ratios.values.len());
+        let ranks_agree = self.p_wilcoxon <= LEVEL.max(smallest);
+        let is_higher = self.mean.value > 0.0;
+        match (p_holm < LEVEL, ranks_agree, p_ranks < LEVEL) {
+            (true, true, _) if is_higher == self.ratios.metric.more_is_better() => Word::Better,
+            (true, true, _) => Word::Worse,
+            (true, false, _) | (false, _, true) => Word::Borderline,
+            (false, _, false) => Word::NoDifferenceShown,
+        }
+    }
+
+    /// By the level of Holm's hardest step, so that the number is enough whatever the other comparisons show.
+    fn more_repeats(&self, margin: f64, hardest: f64) -> Option<u64> {
+        let pairs = self.ratios.values.len() as u64;
+        let deviation = self.mean.error * (pairs as f64).sqrt();
+        let needed = pairs_needed(self.mean.value.abs() - margin, deviation, hardest, POWER)?;
+        Some(needed.saturating_sub(pairs).max(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn one(metric: Metric, values: &[f64]) -> Estimate {
+        judge(&[LogRatios { metric, values: values.to_vec() }], 0.02).remove(0).unwrap()
+    }
+
+    fn word(values: &[f64]) -> Word {
+        one(Metric::RequestsPerSecond, values).word
+    }
+
+    #[test]
+    fn words_are_about_quality_and_not_about_numbers() {
+        let (more, less) = ([0.30, 0.31, 0.29, 0.30, 0.32], [-0.30, -0.31, -0.29, -0.30, -0.32]);
+        assert_eq!([word(&more), word(&less)], [Word::Better, Word::Worse]);
+        assert_eq!(
+            [one(Metric::ServerCpu, &more).word, one(Metric::ServerCpu, &less).word],
+            [Word::Worse, Word::Better]
+        );
+        let estimate = one(Metric::RequestsPerSecond, &more);
+        assert!((estimate.ratio - 0.304_f64.exp()).abs() < 1e-12);
+        assert!(estimate.low < estimate.ratio && estimate.ratio < estimate.high && estimate.more_repeats.is_none());
+    }
+
+    #[test]
+    fn what_is_within_the_band_is_no_difference_however_sure() {
+        let estimate = one(Metric::RequestsPerSecond, &[0.0100, 0.0101, 0.0099, 0.0100, 0.0100, 0.0101, 0.0099]);
+        assert_eq!((estimate.word, estimate.more_repeats), (Word::NoDifferenceShown, None));
+        assert!(estimate.low > 1.0, "of 1 itself it differs");
+        assert_eq!((estimate.p_t, estimate.p_wilcoxon), (1.0, 1.0));
+    }
+
+    #[test]
+    fn a_mean_that_not_all_runs_agree_to_is_borderline() {
+        assert_eq!(word(&[0.5, 0.51, 0.49, 0.5, 0.0]), Word::Borderline);
+        assert_eq!(word(&[0.5, 0.51, 0.49, 0.5, 0.4]), Word::Better);
+        // Of six pairs one below the edge of the band leaves 4 of 64 throws; of seven, 4 of 128.
+        assert_eq!(word(&[0.5, 0.51, 0.49, 0.5, 0.5, 0.0]), Word::Borderline);
+        assert_eq!(word(&[0.5, 0.51, 0.49, 0.5, 0.5, 0.5, 0.0]), Word::Better);
+    }
+
+    #[test]
+    fn one_wild_run_hides_a_difference_from_the_mean_but_not_from_ranks() {
+        let mut values = vec![0.1; 11];
+        values.push(4.0);
+        assert_eq!(word(&values), Word::Borderline);
+        assert_eq!(word(&values[7..]), Word::NoDifferenceShown, "five pairs are too few for ranks alone");
+    }
+
+    #[test]
+    fn many_comparisons_need_more_each() {
+        let clear = || LogRatios { metric: Metric::RequestsPerSecond, values: vec![0.10, 0.14, 0.06, 0.11] };
+        let nothing = || LogRatios { metric: Metric::RequestsPerSecond, values: vec![0.01, -0.02, 0.01, -0.01] };
+        let alone = judge(&[clear()], 0.02).remove(0).unwrap();
+        assert_eq!(alone.word, Word::Better);
+        let crowd: Vec<_> = std::iter::once(clear()).chain((0..20).map(|_| nothing())).collect();
+        let among = judge(&crowd, 0.02).remove(0).unwrap();
+        assert_eq!((among.word, among.p_t), (Word::NoDifferenceShown, alone.p_t));
+        assert!((among.p_holm - 21.0 * among.p_t).abs() < 1e-12 && among.more_repeats.unwrap() > 1);
+    }
+
+    #[test]
+    fn fewer_than_two_are_passed_over() {
+        let of = |values: &[f64]| LogRatios { metric: Metric::ServerCpu, values: values.to_vec() };
+        let judged = judge(&[of(&[]), of(&[0.1, 0.1]), of(&[0.2])], 0.02);
+        assert_eq!(judged.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!(judged[1].as_ref().unwrap().p_holm, judged[1].as_ref().unwrap().p_t, "one comparison was made");
+    }
+
+    proptest! {
+        #[test]
+        fn turned_over_the_word_turns(values in prop::collection::vec(-0.3..0.6_f64, 2..9)) {
+            let turned: Vec<f64> = values.iter().map(|value| -value).collect();
+            let (there, back) = (one(Metric::RequestsPerSecond, &values), one(Metric::RequestsPerSecond, &turned));
+            let expected = match there.word {
+                Word::Better => Word::Worse,
+                Word::Worse => Word::Better,
+                same => same,
+            };
+            prop_assert_eq!(back.word, expected);
+            prop_assert!((there.ratio * back.ratio - 1.0).abs() < 1e-9 && (there.low * back.high - 1.0).abs() < 1e-9);
+        }
+
+        #[test]
+        fn a_shown_difference_has_its_interval_outside_of_the_band(values in prop::collection::vec(-0.3..0.6_f64, 2..9)) {
+            let estimate = one(Metric::RequestsPerSecond, &values);
+            match estimate.word {
+                Word::Better => prop_assert!(estimate.low > 1.02),
+                Word::Worse => prop_assert!(estimate.high < 1.0 / 1.02),
+                _ => {}
+            }
+        }
+    }
+}

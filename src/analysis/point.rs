@@ -1,0 +1,66 @@
+//! From the repeats of a cell to its point.
+
+use crate::record::experiment::Measured;
+use crate::record::{Endings, Gate, Run, Watched};
+
+use super::{Metric, Percentiles, Point, Spread, fault};
+
+/// The point of these repeats, in their order; `None` of none.
+pub(super) fn of(concurrency: u64, repeats: &[&Measured], gates: &[Gate]) -> Option<Point> {
+    let runs: Vec<&Run> = repeats.iter().filter_map(|measured| measured.record.runs.first()).collect();
+    let faults = fault::of(repeats, gates);
+    let concerning = faults.iter().filter(|fault| fault.kind.concerns(Metric::RequestsPerSecond));
+    Some(Point {
+        concurrency,
+        repeats: repeats.len(),
+        numbers: repeats.iter().map(|measured| measured.cell.repeat).collect(),
+        broken: concerning.map(|fault| fault.words.clone()).collect(),
+        requests_per_s: spread(&runs, |run| run.answered_per_s)?,
+        server_cpu_us: watched(&runs, |_, process| process.cpu_per_request_us),
+        client_cpu_us: spread(&runs, |run| run.client.cpu_per_request_us)?,
+        latency_ms: percentiles(&runs)?,
+        resident_bytes: watched(&runs, |_, process| process.resident_max_bytes as f64),
+        threads: watched(&runs, |_, process| process.threads_max as f64),
+        switches: watched(&runs, switches),
+        endings: endings(&runs),
+        faults,
+    })
+}
+
+fn spread(runs: &[&Run], figure: impl Fn(&Run) -> f64) -> Option<Spread> {
+    Spread::of(runs.iter().map(|run| figure(run)).collect())
+}
+
+/// A figure of the server: the sum over its processes. None at all if in one repeat nothing was watched.
+fn watched(runs: &[&Run], figure: impl Fn(&Run, &Watched) -> f64) -> Option<Spread> {
+    let all_watched = runs.iter().all(|run| !run.watched.is_empty());
+    let sum = |run: &Run| run.watched.iter().map(|process| figure(run, process)).sum();
+    all_watched.then(|| spread(runs, sum)).flatten()
+}
+
+/// Of a process, for each request that ended by itself: what the CPU is divided by, too.
+fn switches(run: &Run, process: &Watched) -> f64 {
+    let ended = run.endings.all() - run.endings.aborted;
+    (process.voluntary_switches + process.involuntary_switches) as f64 / ended.max(1) as f64
+}
+
+fn percentiles(runs: &[&Run]) -> Option<Percentiles> {
+    let at = |percentile: f64| spread(runs, |run| ms(run.latency.total.percentile_ns(percentile).unwrap_or(0)));
+    Some(Percentiles {
+        p50: at(50.0)?,
+        p90: at(90.0)?,
+        p99: at(99.0)?,
+        max: spread(runs, |run| ms(run.latency.total.max_ns))?,
+    })
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / 1e6
+}
+
+fn endings(runs: &[&Run]) -> Endings {
+    runs.iter().fold(Endings::default(), |mut all, run| {
+        all.add(&run.endings);
+        all
+    })
+}

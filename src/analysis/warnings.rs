@@ -1,0 +1,154 @@
+//! What a reader has to know before believing a figure.
+
+use std::collections::BTreeMap;
+
+use super::journal::Journal;
+use super::words::{counted, list, sentence};
+use super::{Analysis, FaultKind, Metric, Point, place};
+use crate::record::experiment::{Cell, ConnectionKind};
+use crate::record::{Doubt, Gate};
+use crate::statistics::SignedRank;
+
+/// The sentences, from what leaves the least standing on.
+pub(super) fn sentences(analysis: &Analysis, journal: &Journal<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    warnings.extend(incomplete(analysis));
+    warnings.extend(left_out(analysis));
+    warnings.extend(not_measured(analysis));
+    warnings.extend(restarted(analysis));
+    warnings.extend(invalid(analysis));
+    warnings.extend(few_repeats(analysis));
+    warnings.extend(place::sentences(&analysis.experiment));
+    warnings.extend(doubts(journal));
+    warnings.extend(time_wait(analysis, journal));
+    warnings.extend(unreadable_gates(analysis));
+    warnings
+}
+
+/// Of what was to be measured: who takes no part is told of by itself.
+fn incomplete(analysis: &Analysis) -> Option<String> {
+    let is_out = |cell: &&Cell| {
+        analysis.left_out.iter().any(|out| {
+            out.target == cell.target && out.document.as_ref().is_none_or(|document| *document == cell.document)
+        })
+    };
+    let cells = &analysis.experiment.cells;
+    let expected = cells.len() - cells.iter().filter(is_out).count();
+    let measured = analysis.measured;
+    (measured < expected).then(|| format!("Only {measured} of {} were made.", counted(expected as u64, "measurement")))
+}
+
+fn left_out(analysis: &Analysis) -> Vec<String> {
+    let told = analysis.left_out.iter().map(|out| {
+        let what = match &out.document {
+            Some(document) => format!("{} took no part at {document}", out.target),
+            None => format!("{} took no part", out.target),
+        };
+        sentence(&format!("{what}: {}", out.reason))
+    });
+    told.collect()
+}
+
+/// One sentence for all of them: a server that is down would else fill the page.
+fn not_measured(analysis: &Analysis) -> Option<String> {
+    let first = analysis.not_measured.first()?;
+    let words = match analysis.not_measured.len() {
+        1 => format!("A measurement of {} was tried in vain: {}", first.cell.target, first.reason),
+        all => format!("{all} measurements were tried in vain, the first of {}: {}", first.cell.target, first.reason),
+    };
+    Some(sentence(&words))
+}
+
+fn restarted(analysis: &Analysis) -> Vec<String> {
+    let mut by_target: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for restarted in &analysis.restarted {
+        by_target.entry(&restarted.target).or_default().push(&restarted.reason);
+    }
+    let told = by_target.into_iter().map(|(target, reasons)| {
+        let times = counted(reasons.len() as u64, "time");
+        sentence(&format!("{target} died and was started again {times}, the first time: {}", reasons[0]))
+    });
+    told.collect()
+}
+
+/// How many points are hollow, and why.
+fn invalid(analysis: &Analysis) -> Option<String> {
+    let points: Vec<&Point> =
+        analysis.groups.iter().flat_map(|group| &group.series).flat_map(|series| &series.points).collect();
+    let hollow = points.iter().filter(|point| !point.broken.is_empty()).count();
+    let reason = |kind: FaultKind| {
+        let with = points.iter().filter(|point| point.faults.iter().any(|fault| fault.kind == kind)).count();
+        (with > 0 && kind.concerns(Metric::RequestsPerSecond)).then(|| format!("{with} because {}", kind.name()))
+    };
+    let reasons: Vec<String> = FaultKind::ALL.into_iter().filter_map(reason).collect();
+    (hollow > 0).then(|| {
+        format!(
+            "{hollow} of {} are not valid for requests/s and take no part in verdicts on it: {}.",
+            counted(points.len() as u64, "point"),
+            list(&reasons)
+        )
+    })
+}
+
+fn few_repeats(analysis: &Analysis) -> Option<String> {
+    /// From here on Wilcoxon's test can be significant by itself.
+    const ENOUGH: u64 = 6;
+    let repeats = analysis.experiment.repeats;
+    let several = analysis.experiment.targets.len() > 1;
+    match repeats {
+        0 | 1 => Some(
+            "Each cell was measured once, so nothing is known of how much results vary, and no difference can be shown."
+                .to_owned(),
+        ),
+        few if few < ENOUGH && several => Some(format!(
+            "Each cell was measured {few} times, which is few: of so many the exact Wilcoxon test has no p value below {}, so it \
+             was only asked whether all of them lie on one side.",
+            SignedRank::smallest_p(usize::try_from(few).unwrap_or(usize::MAX))
+        )),
+        few if few < ENOUGH => {
+            Some(format!("Each cell was measured {few} times, which shows a range and not how far the next one may lie."))
+        }
+        _ => None,
+    }
+}
+
+/// What the load tool doubted of runs that count all the same.
+fn doubts(journal: &Journal<'_>) -> Vec<String> {
+    let all = journal.measured.len();
+    let with = |doubt: Doubt| {
+        let runs = journal.measured.values().filter_map(|measured| measured.record.runs.first());
+        runs.filter(|run| run.verdict.doubts.contains(&doubt)).count()
+    };
+    let told = [
+        (Doubt::ClientMayBeTheLimit, "the client was busy for more than 80 % of the time and may have been the limit"),
+        (Doubt::ConnectionsRetried, "connections had to be tried again, each of them a second or more late"),
+        (Doubt::LoopLag, "answers waited more than 1 ms for the client, which is in the latencies"),
+        (Doubt::Short, "the run took less than a second, which is mostly its beginning and its end"),
+    ];
+    let sentences = told.into_iter().filter_map(|(doubt, what)| {
+        let count = with(doubt);
+        (count > 0).then(|| format!("In {count} of {}, {what}.", counted(all as u64, "measurement")))
+    });
+    sentences.collect()
+}
+
+/// A short connection leaves its port in TIME_WAIT for a minute. A run that begins with half of them taken is not like one
+/// that begins with none.
+fn time_wait(analysis: &Analysis, journal: &Journal<'_>) -> Option<String> {
+    let range = analysis.experiment.machine.sysctls.get("net.ipv4.ip_local_port_range")?;
+    let (first, last) = range.split_once(char::is_whitespace)?;
+    let ports = last.trim().parse::<u64>().ok()?.saturating_sub(first.trim().parse().ok()?);
+    let short = journal.measured.values().filter(|measured| measured.cell.connections == ConnectionKind::Short);
+    let crowded: Vec<u64> = short.map(|measured| measured.time_wait).filter(|sockets| *sockets > ports / 2).collect();
+    let most = crowded.iter().max()?;
+    Some(format!(
+        "{} with short connections began with more than half of the {ports} local ports in TIME_WAIT ({most} sockets at most): \
+         the cool-down was too short, or ended before its time.",
+        counted(crowded.len() as u64, "measurement")
+    ))
+}
+
+fn unreadable_gates(analysis: &Analysis) -> Vec<String> {
+    let unreadable = analysis.experiment.gates.iter().filter(|gate| gate.parse::<Gate>().is_err());
+    unreadable.map(|gate| format!("The gate '{gate}' cannot be read and was not applied.")).collect()
+}
