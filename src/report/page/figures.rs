@@ -1,0 +1,83 @@
+//! Every figure that the charts show, and some that they do not.
+
+use maud::{Markup, html};
+
+use super::chart::{Dimension, group_name, grouped, shown};
+use super::table::{Column, Kind, figure, nothing, table};
+use super::typography::{sentence, spread};
+use crate::analysis::{Analysis, Group, Point, Spread};
+
+const NS_PER_US: f64 = 1e3;
+const NS_PER_MS: f64 = 1e6;
+
+const COLUMNS: [Column; 14] = [
+    Column("Target", Kind::Words),
+    Column("Connections", Kind::Figures),
+    Column("Repeats", Kind::Figures),
+    Column("Requests/s", Kind::Figures),
+    Column("Server CPU/request", Kind::Figures),
+    Column("Client CPU/request", Kind::Figures),
+    Column("Latency p50", Kind::Figures),
+    Column("p90", Kind::Figures),
+    Column("p99", Kind::Figures),
+    Column("max", Kind::Figures),
+    Column("Memory", Kind::Figures),
+    Column("Threads", Kind::Figures),
+    Column("Switches/request", Kind::Figures),
+    Column("Takes no part in verdicts because", Kind::Words),
+];
+
+/// A table for each group; `None` where nothing was measured.
+pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
+    (!analysis.groups.is_empty()).then(|| {
+        html! {
+            p {
+                "Medians over the repeats, and below them the lowest and the highest. Latency is that of a whole cycle, from the begin of \
+                 the connect (or of the send, on a connection that was there) to the last byte; memory is the peak over all \
+                 processes of the server."
+            }
+            @for (number, group) in analysis.groups.iter().enumerate() {
+                (table(&format!("figures-{}", number + 1), &group_name(group), &COLUMNS, &rows(group)))
+            }
+        }
+    })
+}
+
+/// Concurrency by concurrency, so that what is compared stands together.
+fn rows(group: &Group) -> Markup {
+    let mut points: Vec<_> = group
+        .series
+        .iter()
+        .flat_map(|series| series.points.iter().map(move |point| (series.target.as_str(), point)))
+        .collect();
+    points.sort_by_key(|(_, point)| point.concurrency);
+    let first_of_level = |at: usize| at > 0 && points[at - 1].1.concurrency != points[at].1.concurrency;
+    html! {
+        @for (at, (target, point)) in points.iter().enumerate() { (row(target, point, first_of_level(at))) }
+    }
+}
+
+fn row(target: &str, point: &Point, first_of_level: bool) -> Markup {
+    let Point { concurrency, repeats, broken, requests_per_s, server_cpu_us, client_cpu_us, latency_ms, .. } = point;
+    let measured = |figures: &Spread, one, dimension| figure(&spread(figures, one, dimension));
+    let watched = |figures: &Option<Spread>, one, dimension| match figures {
+        Some(figures) => measured(figures, one, dimension),
+        None => nothing(),
+    };
+    let latencies = [&latency_ms.p50, &latency_ms.p90, &latency_ms.p99, &latency_ms.max];
+    html! {
+        tr.level[first_of_level] {
+            th scope="row" { (shown(target)) }
+            td.figures { (grouped(*concurrency as f64, 0)) }
+            td.figures { (repeats) }
+            td.figures.main.hollow[!broken.is_empty()] { (spread(requests_per_s, 1.0, Dimension::Rate)) }
+            (watched(server_cpu_us, NS_PER_US, Dimension::Time))
+            (measured(client_cpu_us, NS_PER_US, Dimension::Time))
+            @for latency in latencies { (measured(latency, NS_PER_MS, Dimension::Time)) }
+            (watched(&point.resident_bytes, 1.0, Dimension::Bytes))
+            (watched(&point.threads, 1.0, Dimension::Count))
+            (watched(&point.switches, 1.0, Dimension::Share))
+            td.reasons { (broken.iter().map(|reason| sentence(reason)).collect::<Vec<_>>().join("; ")) }
+        }
+    }
+}

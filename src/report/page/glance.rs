@@ -1,0 +1,130 @@
+//! What there is to see if one looks for ten seconds: of several targets all whole curves against the first one, of one alone its
+//! figures. Then the answer case by case.
+
+use maud::{Markup, html};
+
+use super::chart::{self, Dimension, Drawing, Quantity, Ratio, Size, group_name, grouped, shown};
+use super::charts::at_both_widths;
+use super::comparisons::{in_words, is_a_difference, word};
+use super::table::{Column, Kind, table};
+use super::typography::sentence;
+use crate::analysis::{Analysis, Comparison, Group, Metric, Outcome, Point};
+
+/// `None` where nothing was measured.
+pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
+    let charts: Vec<_> = Metric::ALL.into_iter().filter_map(|metric| chart(analysis, metric)).collect();
+    let more = analysis.answer.get(1..).unwrap_or_default();
+    (!analysis.groups.is_empty()).then(|| {
+        html! {
+            @if !charts.is_empty() { (against(analysis, &charts)) }
+            @else if analysis.experiment.targets.len() == 1 { (alone(analysis)) }
+            @if !more.is_empty() { ul.prose { @for words in more { li { (sentence(words)) } } } }
+        }
+    })
+}
+
+fn against(analysis: &Analysis, charts: &[Markup]) -> Markup {
+    let baseline = analysis.experiment.targets.first().map(|target| shown(&target.name)).unwrap_or_default();
+    html! {
+        p {
+            "Each target against " strong { (baseline) } ", with the 95 % interval of the ratio. Within the grey band a difference would \
+             not matter. A filled mark is a difference that was shown, a hollow one is none. "
+            a href="#comparisons" { "All comparisons" } "."
+        }
+        div.pair { @for chart in charts { (chart) } }
+    }
+}
+
+fn chart(analysis: &Analysis, metric: Metric) -> Option<Markup> {
+    let [wide, narrow] = [chart::HALF, chart::NARROW].map(|size| drawing(analysis, metric, size));
+    let (wide, narrow) = (wide?, narrow?);
+    let (heading, slug) = name(metric);
+    Some(html! {
+        figure {
+            figcaption { (heading) }
+            (at_both_widths(&wide, &narrow, &format!("glance-{slug}")))
+        }
+    })
+}
+
+/// All comparisons of a metric that speak for their target; `None` without any.
+pub(in crate::report) fn drawing(analysis: &Analysis, metric: Metric, size: Size) -> Option<Drawing> {
+    let ratios: Vec<_> = headlines(analysis, metric).filter_map(|comparison| ratio(analysis, comparison)).collect();
+    let baseline = analysis.experiment.targets.first().map(|target| shown(&target.name)).unwrap_or_default();
+    let title = format!("{}, as a ratio to {baseline}", name(metric).0);
+    (!ratios.is_empty()).then(|| chart::ratios(&ratios, analysis.experiment.band, &title, size))
+}
+
+/// What a metric is called, and how in an id.
+pub(in crate::report) const fn name(metric: Metric) -> (&'static str, &'static str) {
+    let quantity = match metric {
+        Metric::RequestsPerSecond => Quantity::Requests,
+        Metric::ServerCpu => Quantity::ServerCpu,
+    };
+    (quantity.name(), quantity.slug())
+}
+
+/// Of each target in each group the comparison that speaks for it.
+fn headlines(analysis: &Analysis, metric: Metric) -> impl Iterator<Item = &Comparison> {
+    let targets = analysis.experiment.targets.iter().skip(1);
+    targets.flat_map(move |target| {
+        analysis.groups.iter().filter_map(move |group| analysis.headline(group, &target.name, metric))
+    })
+}
+
+fn ratio(analysis: &Analysis, comparison: &Comparison) -> Option<Ratio> {
+    let Outcome::Compared(estimate) = &comparison.outcome else { return None };
+    let targets = &analysis.experiment.targets;
+    let place = targets.iter().position(|target| target.name == comparison.target)?;
+    let target = if targets.len() > 2 { format!("{} ", shown(&comparison.target)) } else { String::new() };
+    let name = format!("{target}{} {}", shown(&comparison.document), comparison.connections.name());
+    Some(Ratio {
+        place,
+        name,
+        ends: [estimate.low, estimate.ratio, estimate.high],
+        shown: is_a_difference(estimate.word),
+        word: word(comparison.metric, estimate.word),
+        title: in_words(comparison),
+    })
+}
+
+/// The figures of the only target: the lowest concurrency of each group and the highest.
+fn alone(analysis: &Analysis) -> Markup {
+    let columns = [
+        Column("Document and connections", Kind::Words),
+        Column("Connections", Kind::Figures),
+        Column("Requests/s", Kind::Figures),
+        Column("Server CPU/request", Kind::Figures),
+        Column("Latency p50", Kind::Figures),
+        Column("p99", Kind::Figures),
+    ];
+    let rows = html! { @for group in &analysis.groups { (rows(group)) } };
+    table("glance-table", "Medians over the repeats", &columns, &rows)
+}
+
+fn rows(group: &Group) -> Markup {
+    let points = group.series.first().map(|series| series.points.as_slice()).unwrap_or_default();
+    let ends: Vec<_> = match points {
+        [first, .., last] => vec![first, last],
+        few => few.iter().collect(),
+    };
+    html! { @for (at, point) in ends.into_iter().enumerate() { (row(group, point, at == 0)) } }
+}
+
+fn row(group: &Group, point: &Point, first: bool) -> Markup {
+    const NS_PER_US: f64 = 1e3;
+    const NS_PER_MS: f64 = 1e6;
+    let time = |figure: f64, one| Dimension::Time.words(figure * one);
+    html! {
+        tr.level[first].same[!first] {
+            th scope="row" { @if first { (group_name(group)) } @else { span.unseen { (group_name(group)) } } }
+            td.figures { (grouped(point.concurrency as f64, 0)) }
+            td.figures.main.hollow[!point.broken.is_empty()] { (Dimension::Rate.words(point.requests_per_s.median)) }
+            td.figures {
+                @match &point.server_cpu_us { Some(cpu) => (time(cpu.median, NS_PER_US)), None => "–" }
+            }
+            td.figures { (time(point.latency_ms.p50.median, NS_PER_MS)) }
+            td.figures { (time(point.latency_ms.p99.median, NS_PER_MS)) }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Who was measured, with the looks that each has in the charts.
+
+use maud::{Markup, html};
+
+use super::chart::{Owner, shown, shown_sentence, swatch};
+use super::table::{Column, Kind, table};
+use crate::record::experiment::{Experiment, Target, TargetKind};
+
+/// The table of targets.
+pub(super) fn render(experiment: &Experiment) -> Markup {
+    let columns = [
+        Column("Target", Kind::Words),
+        Column("Version", Kind::Words),
+        Column("Workers", Kind::Figures),
+        Column("CPUs", Kind::Figures),
+        Column("Where it came from", Kind::Words),
+    ];
+    let rows = html! { @for (place, target) in experiment.targets.iter().enumerate() { (row(place, target)) } };
+    let caption = match experiment.targets.as_slice() {
+        [_] => "One target alone: nothing is compared.",
+        _ => "The first one is what the others are compared with.",
+    };
+    table("targets-table", caption, &columns, &rows)
+}
+
+fn row(place: usize, target: &Target) -> Markup {
+    let unknown = |text: &str, else_shown: &str| if text.is_empty() { else_shown.to_owned() } else { shown(text) };
+    html! {
+        tr {
+            th scope="row" { (swatch(Owner::Target(place))) " " (shown(&target.name)) }
+            td { (unknown(&target.version, "says nothing")) }
+            td.figures { @match target.workers { Some(workers) => (workers), None => "–" } }
+            td.figures { (unknown(&target.cpus, "all")) }
+            td { (origin(target)) }
+        }
+    }
+}
+
+fn origin(target: &Target) -> Markup {
+    html! {
+        @match target.kind {
+            TargetKind::Ours => { "this program: " code { (command(target)) } }
+            TargetKind::Command => code { (command(target)) },
+            TargetKind::Running => { "was running at " code { (shown(&target.url)) } }
+        }
+    }
+}
+
+/// The command as it might be typed; words with spaces are shown in quotes.
+fn command(target: &Target) -> String {
+    let words = target.command.iter().map(|word| match word.contains(char::is_whitespace) || word.is_empty() {
+        true => format!("'{word}'"),
+        false => word.clone(),
+    });
+    shown_sentence(&words.collect::<Vec<_>>().join(" "))
+}
