@@ -26,5 +26,6 @@ fn main() -> ExitCode {
         Command::Healthcheck(args) => commands::healthcheck::run(&args),
         Command::Fixtures(args) => commands::fixtures::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
+        Command::Launch(args) => commands::launch::run(args),
     }
 }

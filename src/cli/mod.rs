@@ -10,6 +10,7 @@ mod faces;
 mod fixtures;
 mod healthcheck;
 mod instance;
+mod launch;
 mod load;
 mod serve;
 mod sweep;
@@ -21,6 +22,7 @@ pub use faces::{Face, FaceArgs};
 pub use fixtures::FixturesArgs;
 pub use healthcheck::HealthcheckArgs;
 pub use instance::{InstanceArgs, StopArgs};
+pub use launch::LaunchArgs;
 pub use load::LoadArgs;
 pub use serve::ServeArgs;
 pub use sweep::SweepArgs;
@@ -59,6 +61,9 @@ pub enum Command {
     Fixtures(FixturesArgs),
     /// Say what this machine means for so many connections.
     Doctor(DoctorArgs),
+    /// Stand between a sweep and one of its children.
+    #[command(hide = true)]
+    Launch(LaunchArgs),
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod fixtures;
 pub mod healthcheck;
 pub mod instance;
+pub mod launch;
 pub mod load;
 mod question;
 pub mod serve;

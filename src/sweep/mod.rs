@@ -2,11 +2,16 @@
 //!
 //! A sweep knows neither the server nor the load tool: it starts both, and reads the record that the second one leaves.
 
+pub mod capture;
+pub mod child;
 pub mod cpus;
 pub mod documents;
 pub mod estimate;
+pub mod launcher;
 pub mod machine;
 pub mod order;
 pub mod plan;
 pub mod shipped;
+pub mod tree;
+pub mod wait;
 pub mod written;
