@@ -1,5 +1,7 @@
 //! What may be typed after `quintain sweep`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::sweep::shipped;
@@ -8,7 +10,13 @@ const SWEEP_HELP: &str = "\
 PLAN is a file (its name ends in .toml or has a slash in it), or one of the plans that are built in; docs/sweep.md says
 how plans are written.
 
+A sweep that was interrupted, or whose machine or disk gave up, has lost nothing that was measured: --resume goes on.
+Exit codes: 0 measured   1 could not, or nobody was left to measure   2 command line or plan   130 interrupted
+
 Examples:
+  quintain sweep                                      measures the usual plan
+  quintain sweep plans/mine.toml --out results/mine
+  quintain sweep --resume results/mine                goes on with it
   quintain sweep --dry-run                            what the usual plan would measure
   quintain sweep --dry-run plans/quick.toml";
 
@@ -21,7 +29,7 @@ pub struct SweepArgs {
     pub plan: String,
 
     /// Measure nothing: print the measurements, their number, the time that they will take, and what this machine cannot do
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub dry_run: bool,
 
     /// Measure each cell so many times [default: as the plan has it]
@@ -31,4 +39,16 @@ pub struct SweepArgs {
     /// Measure only these targets of the plan
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
     pub targets: Vec<String>,
+
+    /// Folder for the results, empty or not there yet [default: results/PLAN-TIME]
+    #[arg(short = 'o', long, value_name = "DIR", conflicts_with = "dry_run")]
+    pub out: Option<PathBuf>,
+
+    /// Go on with the sweep that was begun in this folder: what is measured there stays
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["plan", "dry_run", "repeats", "targets", "out"])]
+    pub resume: Option<PathBuf>,
+
+    /// No progress and no remarks on stderr
+    #[arg(short = 'q', long)]
+    pub quiet: bool,
 }

@@ -17,6 +17,7 @@ pub mod percentiles_csv;
 pub mod progress;
 pub mod rows_tsv;
 mod sorted;
+pub mod sweep_progress;
 pub mod text;
 
 mod units;

@@ -4,14 +4,24 @@
 
 pub mod capture;
 pub mod child;
+pub mod cool_down;
 pub mod cpus;
 pub mod documents;
+pub mod error;
 pub mod estimate;
+pub mod folder;
+pub mod journal;
 pub mod launcher;
 pub mod machine;
+pub mod measure;
+pub mod observer;
 pub mod order;
 pub mod plan;
+pub mod ports;
+pub mod run;
 pub mod shipped;
+pub mod target;
 pub mod tree;
 pub mod wait;
+pub mod warm_up;
 pub mod written;

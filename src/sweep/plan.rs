@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::record::Gate;
 use crate::record::experiment::{Cell, Client, Document, Published};
 
 /// One experiment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Plan {
     /// Its name: `quick`, or the file's without its ending.
     pub name: String,
@@ -32,6 +34,7 @@ pub struct Plan {
     /// Between cells.
     pub cool_down: CoolDown,
     /// What makes a cell invalid, besides what always does.
+    #[serde(with = "as_typed")]
     pub gates: Vec<Gate>,
     /// Ratios between 1/(1+band) and 1+band are no difference that matters.
     pub band: f64,
@@ -42,7 +45,7 @@ pub struct Plan {
 }
 
 /// One target.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetPlan {
     /// Its name.
     pub name: String,
@@ -59,7 +62,7 @@ pub struct TargetPlan {
 }
 
 /// How a target comes to be there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum How {
     /// Our own server: the arguments of `quintain serve`, besides root, address and workers.
     Ours {
@@ -84,7 +87,7 @@ pub enum How {
 }
 
 /// Load whose figures nobody sees, so that a just-in-time compiler has compiled what will be measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WarmUp {
     /// How often.
     pub cycles: u32,
@@ -95,10 +98,27 @@ pub struct WarmUp {
 }
 
 /// The wait until what the last cell left is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoolDown {
     /// Sockets in TIME_WAIT on this machine; the next cell begins below that.
     pub time_wait_below: u64,
     /// The longest wait; then it is measured all the same, and the count stands in the journal.
     pub at_most: Duration,
+}
+
+/// Gates as `--fail-if` takes them.
+mod as_typed {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::record::Gate;
+
+    pub fn serialize<S: Serializer>(gates: &[Gate], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(gates.iter().map(Gate::to_string))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Error> {
+        let texts = Vec::<String>::deserialize(deserializer)?;
+        texts.iter().map(|text| text.parse().map_err(D::Error::custom)).collect()
+    }
 }

@@ -7,19 +7,26 @@ use crate::cli::SweepArgs;
 use crate::config::Mistakes;
 use crate::sweep::written::{self, Surroundings, Text, Understood, Wishes};
 
+mod ab_texts;
 mod dry_run;
 mod obstacles;
 mod ours;
+mod run;
+mod watcher;
 
-/// Says what a plan would measure.
+/// Measures what a plan asks for, goes on with it, or only says what it would measure.
 #[must_use]
 pub fn run(args: &SweepArgs) -> ExitCode {
     let around = match Surroundings::of_this_process() {
         Ok(around) => around,
         Err(error) => return fail(FAILED, &format_args!("the working directory is gone: {error}")),
     };
+    if let Some(folder) = &args.resume {
+        return run::resume(folder, &around, args.quiet);
+    }
     match understand(args, &around) {
-        Ok(understood) => dry_run(&understood, &around),
+        Ok((_, understood)) if args.dry_run => dry_run(&understood, &around),
+        Ok((text, understood)) => run::begin(understood.plan, &text.content, args.out.as_deref(), &around, args.quiet),
         Err(mistakes) => {
             for mistake in &mistakes.0 {
                 say(mistake);
@@ -30,14 +37,14 @@ pub fn run(args: &SweepArgs) -> ExitCode {
 }
 
 /// From what was typed to a plan of which everybody who has to obey it has said that they can.
-fn understand(args: &SweepArgs, around: &Surroundings) -> Result<Understood, Mistakes> {
-    let SweepArgs { plan, dry_run: _, repeats, targets } = args;
+fn understand(args: &SweepArgs, around: &Surroundings) -> Result<(Text, Understood), Mistakes> {
+    let SweepArgs { plan, repeats, targets, .. } = args;
     let text = Text::find(plan, &around.working)?;
     let wishes = Wishes { repeats: *repeats, targets: targets.clone() };
     let understood = written::read(&text, around, &wishes)?;
     let mistakes: Vec<_> =
         ours::mistakes(&understood).into_iter().chain(obstacles::wrong_source(&understood)).collect();
-    if mistakes.is_empty() { Ok(understood) } else { Err(Mistakes(mistakes)) }
+    if mistakes.is_empty() { Ok((text, understood)) } else { Err(Mistakes(mistakes)) }
 }
 
 fn dry_run(understood: &Understood, around: &Surroundings) -> ExitCode {

@@ -1,3 +1,4 @@
 //! Experiments: plans, and how they are run.
 
 mod plans;
+mod run;

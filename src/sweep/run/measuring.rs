@@ -1,0 +1,170 @@
+//! One cell, and what becomes of its target.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::super::cool_down::cool_down;
+use super::super::error::{Cut, SweepError};
+use super::super::measure::{Answer, Ask, Said, measure};
+use super::super::observer::Event;
+use super::super::target::{Out, Probe, WATCHED_MAX};
+use super::Sweep;
+use crate::record::Record;
+use crate::record::experiment::{Cell, Entry, Measured, NotMeasured, Restarted};
+
+/// How often a target that dies is started again.
+const RESTARTS: u32 = 1;
+
+/// How often a run is tried again because a process ended between the look at the target's processes and the run's own.
+const TRIES: u32 = 3;
+
+/// How long an answer may take that says whether a target which was not started for this is still there.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// Failures in a row that end a run: nothing was answered for so long that nothing will be. In multiples of the connections,
+/// of which each may fail once for one event, and at least so many.
+const FAILURES_EACH: u64 = 10;
+const FAILURES: u64 = 1000;
+
+impl Sweep<'_> {
+    /// Measures a cell, or finds that there is nobody to measure.
+    pub(super) fn cell(&mut self, cell: &Cell) -> Result<(), Cut> {
+        let Some((at, restarted)) = self.ready_for(cell)? else {
+            self.counts.skipped += 1;
+            self.observer.see(Event::Skipped(cell));
+            return Ok(());
+        };
+        let time_wait = self.cool_down()?;
+        self.observer.see(Event::Began(cell));
+        let said = self.measure(at, cell)?;
+        said.remarks.iter().for_each(|remark| self.observer.see(Event::Remark(remark)));
+        let end = self.roster.seat(at).target.ended();
+        // A machine that goes down ends the target as well, and that says nothing of it.
+        if end.is_some() && self.ground.stop.asked() {
+            return Err(Cut::Stopped);
+        }
+        let restarted = restarted || end.is_some();
+        let has_record = self.keep(cell, said.answer, restarted, time_wait)?;
+        match end {
+            Some(end) => self.revive(at, &end),
+            None if has_record => Ok(()),
+            None => self.look_after(at),
+        }
+    }
+
+    /// Who is to be measured, and whether it had died meanwhile; nobody if it takes no part.
+    fn ready_for(&mut self, cell: &Cell) -> Result<Option<(usize, bool)>, Cut> {
+        let Some(at) = self.roster.of(cell) else { return Ok(None) };
+        let Some(end) = self.roster.seat(at).target.ended() else { return Ok(Some((at, false))) };
+        self.revive(at, &end)?;
+        Ok(self.roster.of(cell).map(|at| (at, true)))
+    }
+
+    fn cool_down(&mut self) -> Result<u64, Cut> {
+        let plan = self.orders.plan.cool_down;
+        let (stop, observer) = (self.ground.stop, &mut self.observer);
+        let waited = cool_down(plan, stop, |time_wait| {
+            observer.see(Event::CoolingDown { time_wait, below: plan.time_wait_below });
+        });
+        waited.ok_or(Cut::Stopped)
+    }
+
+    fn measure(&mut self, at: usize, cell: &Cell) -> Result<Said, Cut> {
+        let mut tries = 0;
+        loop {
+            let ask = self.ask(at, cell);
+            let said = measure(self.ground.program, &ask, self.ground.stop).map_err(SweepError::Start)?;
+            tries += 1;
+            let somebody_went = || ask.watch.iter().any(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+            let again = matches!(said.answer, Answer::Nothing(_)) && tries < TRIES && somebody_went();
+            if !again || self.roster.seat(at).target.ended().is_some() {
+                return Ok(said);
+            }
+        }
+    }
+
+    fn ask(&mut self, at: usize, cell: &Cell) -> Ask {
+        let plan = self.orders.plan;
+        let target = &self.roster.seat(at).target;
+        let (watch, is_all) = target.processes();
+        let url = format!("{}/{}", target.url(), cell.document);
+        if !is_all {
+            let remark = format!("{} has more than {WATCHED_MAX} processes; the others are not watched", cell.target);
+            self.observer.see(Event::Remark(&remark));
+        }
+        Ask {
+            url,
+            connections: cell.connections,
+            concurrency: cell.concurrency,
+            requests: cell.requests,
+            duration: cell.duration_ms.map(Duration::from_millis),
+            warm_up: plan.cell_warm_up,
+            abort_after: Some(cell.concurrency.saturating_mul(FAILURES_EACH).max(FAILURES)),
+            timeout: None,
+            verify: None,
+            watch,
+            client: plan.client.clone(),
+        }
+    }
+
+    /// Keeps what came of it, and says whether there is a record.
+    fn keep(&mut self, cell: &Cell, answer: Answer, restarted: bool, time_wait: u64) -> Result<bool, Cut> {
+        let cell = cell.clone();
+        match judged(answer)? {
+            Ok(record) => {
+                let measured = Box::new(Measured { cell, restarted, time_wait, record });
+                self.observer.keep(&measured).map_err(SweepError::Keep)?;
+                self.note(&Entry::Measured(measured))?;
+                self.counts.measured += 1;
+                Ok(true)
+            }
+            Err(reason) => {
+                self.note(&Entry::NotMeasured(NotMeasured { cell, reason }))?;
+                self.counts.not_measured += 1;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Starts a target again that has died, and warms it up again, once; then it is out.
+    fn revive(&mut self, at: usize, end: &str) -> Result<(), Cut> {
+        let seat = self.roster.seat(at);
+        if seat.restarts >= RESTARTS {
+            return self.leave_out(at, None, format!("it was started again, and died again: {end}"));
+        }
+        seat.restarts += 1;
+        self.observer.see(Event::Starting(seat.target.name()));
+        match seat.target.come_up(seat.documents[0], &self.ground)? {
+            Ok(()) => {
+                let restarted = Restarted { target: seat.target.name().to_owned(), reason: end.to_owned() };
+                self.note(&Entry::Restarted(restarted))?;
+                self.warm_up_one(at)
+            }
+            Err(Out(reason)) => self.leave_out(at, None, format!("it died ({end}), and does not come back: {reason}")),
+        }
+    }
+
+    /// One that was not started for this, and of which there is no record, may have gone.
+    fn look_after(&mut self, at: usize) -> Result<(), Cut> {
+        let seat = self.roster.seat(at);
+        if seat.target.is_ours_to_start() {
+            return Ok(());
+        }
+        match seat.target.ask(seat.documents[0], ANSWER, &self.ground)? {
+            Probe::Right { .. } => Ok(()),
+            Probe::Wrong { reason, .. } => self.leave_out(at, None, format!("it does not answer any more: {reason}")),
+        }
+    }
+}
+
+/// The record, or why there is none that counts.
+fn judged(answer: Answer) -> Result<Result<Record, String>, Cut> {
+    match answer {
+        Answer::Record(record) if record.runs.iter().any(|run| run.interrupted) => {
+            Ok(Err("somebody interrupted the load tool".to_owned()))
+        }
+        Answer::Record(record) => Ok(Ok(*record)),
+        Answer::Nothing(reason) => Ok(Err(reason)),
+        Answer::Stopped => Err(Cut::Stopped),
+    }
+}

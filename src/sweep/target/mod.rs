@@ -1,0 +1,261 @@
+//! One target: how it comes to be there, whether it answers as it should, what it consists of, and its end.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::child::{Child, Program, Start};
+use super::error::{Cut, SweepError};
+use super::plan::{How, TargetPlan};
+use super::tree::descendants;
+use super::wait::{Stop, first};
+use crate::process::watch::Watch;
+use crate::record::experiment::{self, Document, TargetKind};
+
+mod command;
+mod log;
+mod probe;
+mod version;
+
+pub use probe::Probe;
+
+/// Folder of what belongs to the targets, below that of the sweep: a log each, and a place for what they write.
+pub const FOLDER: &str = "targets";
+
+/// Most processes of one target that are watched; each costs the load tool's watcher some time.
+pub const WATCHED_MAX: usize = 64;
+
+/// Between two looks at whether a target answers.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What targets stand on.
+#[derive(Debug)]
+pub struct Ground<'a> {
+    /// This program.
+    pub program: &'a Program,
+    /// The sweep's folder.
+    pub folder: &'a Path,
+    /// The documents' folder.
+    pub root: &'a Path,
+    /// Whether the sweep has to stop.
+    pub stop: &'a Stop,
+}
+
+/// A target, whether it runs or not.
+#[derive(Debug)]
+pub struct Target<'a> {
+    plan: &'a TargetPlan,
+    /// `http://127.0.0.1:8101`.
+    url: String,
+    /// What starts it, word by word; empty for one that runs.
+    words: Vec<String>,
+    /// Its own folder.
+    folder: PathBuf,
+    /// How long its log was before it was started last.
+    logged_before: u64,
+    child: Option<Child>,
+    /// Of one that runs: its process, if that can be watched.
+    pid: Option<u32>,
+    version: String,
+}
+
+/// A target that takes no part, and why, as the second half of a sentence about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Out(pub String);
+
+impl<'a> Target<'a> {
+    /// A target that is not started yet, and its port; one that runs has its own.
+    #[must_use]
+    pub fn new(plan: &'a TargetPlan, port: u16, ground: &Ground<'_>) -> Self {
+        let folder = ground.folder.join(FOLDER).join(&plan.name);
+        let (url, words) = match &plan.how {
+            How::Running { url, .. } => (url.clone(), Vec::new()),
+            started => (format!("http://127.0.0.1:{port}"), command::words(started, plan, port, ground.root, &folder)),
+        };
+        Self { plan, url, words, folder, logged_before: 0, child: None, pid: None, version: String::new() }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        &self.plan.name
+    }
+
+    /// Where it answers, without a path.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What it says of itself.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// As the experiment tells of it.
+    #[must_use]
+    pub fn described(&self) -> experiment::Target {
+        let kind = match self.plan.how {
+            How::Ours { .. } => TargetKind::Ours,
+            How::Command { .. } => TargetKind::Command,
+            How::Running { .. } => TargetKind::Running,
+        };
+        experiment::Target {
+            name: self.plan.name.clone(),
+            kind,
+            command: command::shown(&self.words),
+            url: self.url.clone(),
+            version: self.version.clone(),
+            workers: (kind != TargetKind::Running).then_some(self.plan.workers),
+            cpus: self.plan.cpus.clone(),
+        }
+    }
+
+    /// Starts it, and returns when it has answered 200 for this document, or why it has not.
+    ///
+    /// # Errors
+    ///
+    /// The sweep has to stop, or nothing can be started or written at all.
+    pub fn come_up(&mut self, document: &Document, ground: &Ground<'_>) -> Result<Result<(), Out>, Cut> {
+        if self.words.is_empty() {
+            return self.is_there(document, ground);
+        }
+        let log = log::path(&self.folder);
+        self.logged_before = log::length(&log);
+        self.child = Some(self.start(&log, ground)?);
+        let answered = self.until_ready(document, ground)?;
+        if answered.is_err() {
+            self.stop();
+        }
+        Ok(answered)
+    }
+
+    fn start(&self, log: &Path, ground: &Ground<'_>) -> Result<Child, SweepError> {
+        let folder = command::work_folder(&self.folder);
+        fs::create_dir_all(&folder).map_err(|error| SweepError::write(&folder, error))?;
+        let opened = OpenOptions::new().create(true).append(true).open(log);
+        let log = opened.map_err(|error| SweepError::write(log, error))?;
+        let words = self.words.iter().map(Into::into).collect();
+        let start = Start { words, cpus: &self.plan.cpus, stop_within: self.plan.stop_within, log: Some(log) };
+        Child::start(ground.program, start).map_err(SweepError::Start)
+    }
+
+    fn until_ready(&mut self, document: &Document, ground: &Ground<'_>) -> Result<Result<(), Out>, Cut> {
+        let until = Instant::now() + self.plan.ready_within;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let probe = self.ask(document, left, ground)?;
+            // First: if it has ended, somebody else has answered.
+            if let Some(end) = self.ended() {
+                return Ok(Err(Out(end)));
+            }
+            if let Some(server) = probe.status_is_right() {
+                return self.is_up(server, ground).map(Ok);
+            }
+            if left.is_zero() {
+                let (within, asked) = (self.plan.ready_within.as_secs_f64(), &document.name);
+                let reason = format!("it did not answer 200 for /{asked} within {within} s: {}", probe.reason());
+                return Ok(Err(Out(log::explained(&reason, &log::path(&self.folder), self.logged_before))));
+            }
+            self.pause(ground)?;
+        }
+    }
+
+    /// A moment, or until it ends.
+    fn pause(&self, ground: &Ground<'_>) -> Result<(), Cut> {
+        let Some(child) = &self.child else { return Ok(()) };
+        match first([ground.stop.as_fd(), child.end().as_fd()], Some(PAUSE)) {
+            Ok([false, _]) => Ok(()),
+            Ok([true, _]) => Err(Cut::Stopped),
+            Err(error) => Err(SweepError::Start(error).into()),
+        }
+    }
+
+    /// One that runs is there or not: nobody waits for it.
+    fn is_there(&mut self, document: &Document, ground: &Ground<'_>) -> Result<Result<(), Out>, Cut> {
+        let probe = self.ask(document, self.plan.ready_within, ground)?;
+        match probe.status_is_right() {
+            Some(server) => self.is_up(server, ground).map(Ok),
+            None => Ok(Err(Out(format!("it does not answer 200 for /{}: {}", document.name, probe.reason())))),
+        }
+    }
+
+    /// What can be known of it only now.
+    fn is_up(&mut self, server: &str, ground: &Ground<'_>) -> Result<(), Cut> {
+        if self.version.is_empty() {
+            let version = version::of(self.plan, ground)?;
+            self.version = if version.is_empty() { server.to_owned() } else { version };
+        }
+        if let How::Running { pid_file: Some(file), .. } = &self.plan.how {
+            self.pid = running_process(file);
+        }
+        Ok(())
+    }
+
+    /// Asks for a document once, and compares the answer with the file.
+    ///
+    /// # Errors
+    ///
+    /// The sweep has to stop, or no process can be started.
+    pub fn ask(&self, document: &Document, within: Duration, ground: &Ground<'_>) -> Result<Probe, Cut> {
+        probe::ask(&self.url, document, within, ground)
+    }
+
+    /// How it ended, as a sentence, if it has; never of one that was running.
+    pub fn ended(&mut self) -> Option<String> {
+        let status = self.child.as_mut()?.ended()?;
+        Some(log::explained(&log::end(status), &log::path(&self.folder), self.logged_before))
+    }
+
+    /// Whether it was started for this, and so could be started again.
+    #[must_use]
+    pub fn is_ours_to_start(&self) -> bool {
+        !self.words.is_empty()
+    }
+
+    /// Its processes, to be watched: at most [`WATCHED_MAX`], and whether that was all of them.
+    #[must_use]
+    pub fn processes(&self) -> (Vec<u32>, bool) {
+        let below = |pid| descendants(pid, WATCHED_MAX + 1);
+        let mut all = match (&self.child, self.pid) {
+            (Some(child), _) => below(child.guard()),
+            (None, Some(pid)) => std::iter::once(pid).chain(below(pid)).collect(),
+            (None, None) => Vec::new(),
+        };
+        let is_all = all.len() <= WATCHED_MAX;
+        all.truncate(WATCHED_MAX);
+        (all, is_all)
+    }
+
+    /// Whether nobody will see what it takes of the machine.
+    #[must_use]
+    pub fn is_unwatched(&self) -> bool {
+        self.child.is_none() && self.pid.is_none()
+    }
+
+    /// Asks it to end, and does not wait for that.
+    pub fn ask_to_stop(&mut self) {
+        if let Some(child) = &mut self.child {
+            child.ask_to_stop();
+        }
+    }
+
+    /// Ends it, if it was started for this.
+    pub fn stop(&mut self) {
+        // Dropping it does that.
+        self.child = None;
+    }
+}
+
+/// The process that a pid file names, if it can be watched by whoever we are.
+fn running_process(file: &Path) -> Option<u32> {
+    /// More digits than a process id has.
+    const LONGEST: u64 = 32;
+    let mut text = String::new();
+    File::open(file).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
+    let pid = text.trim().parse().ok()?;
+    Watch::open(pid).is_ok().then_some(pid)
+}

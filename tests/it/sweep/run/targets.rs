@@ -1,0 +1,197 @@
+//! Targets that do not do as they should: the sweep goes on without them, and says why.
+
+use std::fs;
+use std::net::TcpListener;
+
+use quintain::record::experiment::{Entry, LeftOut};
+use rustix::process::Signal;
+
+use super::bench::{Bench, QUINTAIN, left_out, measured, signal_to};
+
+const A: &str = r#"
+    [[target]]
+    name = "a"
+    serve = []
+"#;
+
+const FEW: &str = r#"
+    concurrency = 1
+    requests = 5
+
+    [order]
+    repeats = 1
+    warm_up = { cycles = 0 }
+"#;
+
+/// Runs a sweep of `a` and the target `b`, of which it requires that `b` is left out and `a` measured.
+#[track_caller]
+fn left_out_beside_a(bench: &Bench) -> LeftOut {
+    bench.begin().finish().requires(0, "b is left out: ");
+    let entries = bench.results().entries;
+    let measured = measured(&entries);
+    assert_eq!(measured.len(), 2);
+    assert!(measured.iter().all(|one| one.cell.target == "a"));
+    bench.nothing_is_left();
+    let [one] = left_out(&entries).try_into().expect("one is left out");
+    one
+}
+
+fn command(script: &str) -> String {
+    format!(
+        "{A}\n[[target]]\nname = \"b\"\nready_within = \"1s\"\ncommand = [\"sh\", \"-c\", '''{script}''', \"{{port}}\"]"
+    )
+}
+
+/// Our own server as somebody else's, over a folder beside the plan.
+fn serving(folder: &str, ready_within: &str) -> String {
+    format!(
+        r#"{A}
+            [[target]]
+            name = "b"
+            ready_within = "{ready_within}"
+            command = ["{QUINTAIN}", "serve", "--config", "/dev/null", "--root", "{{plan}}/{folder}", "--listen", "127.0.0.1:{{port}}"]
+        "#
+    )
+}
+
+#[test]
+fn one_that_ends_at_once() {
+    let one = left_out_beside_a(&Bench::new(&command("echo out of luck >&2; exit 3"), FEW));
+    assert_eq!((one.document, one.reason.as_str()), (None, "it ended (exit code 3): out of luck"));
+    let one = left_out_beside_a(&Bench::new(&command("kill -ABRT $$"), FEW));
+    assert_eq!(one.reason, "it ended (signal 6)");
+}
+
+#[test]
+fn one_that_lacks_a_package_or_is_not_there() {
+    let one = left_out_beside_a(&Bench::new(&command("echo nginx: /usr/sbin/nginx is missing >&2; exit 69"), FEW));
+    let expected = "something that it needs is not installed (exit code 69): nginx: /usr/sbin/nginx is missing";
+    assert_eq!(one.reason, expected);
+    let absent = format!("{A}\n[[target]]\nname = \"b\"\ncommand = [\"/nowhere/nginx\", \"{{port}}\"]");
+    let one = left_out_beside_a(&Bench::new(&absent, FEW));
+    assert_eq!(
+        one.reason,
+        "it ended (exit code 127): quintain: cannot start /nowhere/nginx: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn one_that_never_answers() {
+    let one = left_out_beside_a(&Bench::new(&command("sleep 600"), FEW));
+    assert!(one.reason.starts_with("it did not answer 200 for /one.txt within 1 s: http://127.0.0.1:"), "{one:?}");
+    assert!(one.reason.ends_with("cannot be connected to: Connection refused (os error 111)"), "{one:?}");
+}
+
+#[test]
+fn one_that_answers_404() {
+    let bench = Bench::new(&serving("empty", "5s"), FEW);
+    fs::create_dir(bench.path("empty")).expect("a folder");
+    let one = left_out_beside_a(&bench);
+    let begins = "it did not answer 200 for /one.txt within 5 s: it answers 404";
+    assert!(one.reason.starts_with(begins), "{one:?}");
+}
+
+#[test]
+fn documents_that_are_not_the_file_are_left_out() {
+    let rows = [
+        (None, "it answers 404"),
+        (Some("2".repeat(1999)), "it answers with 1999 bytes, and "),
+        (Some("3".repeat(2000)), "it answers with another content than that of "),
+    ];
+    for (two, reason) in rows {
+        let bench = Bench::new(&serving("other", "60s"), FEW);
+        fs::create_dir(bench.path("other")).expect("a folder");
+        fs::write(bench.path("other/one.txt"), "1".repeat(1000)).expect("a document");
+        if let Some(two) = two {
+            fs::write(bench.path("other/two.txt"), two).expect("a document");
+        }
+        bench.begin().finish().requires(0, "two.txt of b is left out: ");
+        let entries = bench.results().entries;
+        let [one] = left_out(&entries).try_into().expect("one is left out");
+        assert!(one.document.as_deref() == Some("two.txt") && one.reason.starts_with(reason), "{one:?}");
+        assert_eq!(measured(&entries).len(), 3, "all but two.txt of b");
+    }
+}
+
+#[test]
+fn one_whose_port_is_taken() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = listener.local_addr().expect("its address");
+    let b = format!("{A}\n[[target]]\nname = \"b\"\nserve = [\"--set\", \"admin.listen={taken}\"]");
+    let one = left_out_beside_a(&Bench::new(&b, FEW));
+    assert!(one.reason.contains(&format!("cannot listen on {taken}: the port is taken")), "{one:?}");
+}
+
+#[test]
+fn one_that_should_run_and_does_not() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("its address"));
+    drop(listener);
+    let one = left_out_beside_a(&Bench::new(&format!("{A}\n[[target]]\nname = \"b\"\nurl = \"{url}\""), FEW));
+    assert!(
+        one.reason.starts_with(&format!("it does not answer 200 for /one.txt: {url} cannot be connected to")),
+        "{one:?}"
+    );
+}
+
+#[test]
+fn without_anybody_there_is_no_sweep() {
+    let bench = Bench::new("[[target]]\nname = \"b\"\ncommand = [\"sh\", \"-c\", \"exit 3\", \"{port}\"]", FEW);
+    let ran = bench.begin().finish();
+    ran.requires(1, "no target is left: b: it ended (exit code 3); go on with `quintain sweep --resume ");
+    // Nothing was measured that a new try could contradict.
+    bench.resume().finish().requires(1, "no target is left");
+}
+
+/// Once it is started again, and what was measured meanwhile is marked; the second time it is out.
+#[test]
+fn one_that_dies_is_started_again_once() {
+    let timed = "concurrency = 1\nduration = \"300ms\"\n[order]\nrepeats = 8\nwarm_up = { cycles = 0 }";
+    let bench = Bench::new(&format!("{A}\n[[target]]\nname = \"b\"\nserve = []"), timed);
+    let mut sweep = bench.begin();
+    let of_b =
+        |entries: &[Entry]| measured(entries).into_iter().filter(|one| one.cell.target == "b").collect::<Vec<_>>();
+    let server = |entries: &[Entry]| of_b(entries).last().map(|one| one.record.runs[0].watched[0].pid);
+
+    let first = server(&sweep.until("b is measured", |entries| !of_b(entries).is_empty())).expect("a process");
+    signal_to(first, Signal::KILL);
+    let is_another = |entries: &[Entry]| server(entries).is_some_and(|pid| pid != first);
+    let second = server(&sweep.until("b is measured again", is_another)).expect("a process");
+    signal_to(second, Signal::KILL);
+    sweep.finish().requires(0, "b is left out: it was started again, and died again: it ended (signal 9)");
+
+    let entries = bench.results().entries;
+    let restarts: Vec<_> =
+        entries.iter().filter(|entry| matches!(entry, Entry::Restarted(one) if one.target == "b")).collect();
+    assert_eq!(restarts.len(), 1);
+    assert!(of_b(&entries).iter().any(|one| one.restarted), "the cell of its death is marked");
+    assert!(of_b(&entries).iter().any(|one| !one.restarted));
+    let of_a: Vec<_> = measured(&entries).into_iter().filter(|one| one.cell.target == "a").collect();
+    assert_eq!(of_a.len(), 16, "the other one goes on to the end");
+    assert!(of_a.iter().all(|one| !one.restarted));
+    bench.nothing_is_left();
+}
+
+/// It was there, and it is not there any more: half of its cells would be missing for what may be a slip.
+#[test]
+fn one_that_took_part_has_to_come_back() {
+    let b = serving("other", "60s");
+    let bench = Bench::new(&b, "concurrency = 1\nduration = \"200ms\"\n[order]\nwarm_up = { cycles = 0 }");
+    fs::create_dir(bench.path("other")).expect("a folder");
+    for name in ["one.txt", "two.txt"] {
+        fs::copy(bench.root().join(name), bench.path("other").join(name)).expect("a document");
+    }
+    let mut sweep = bench.begin();
+    sweep.until("both are measured", |entries| measured(entries).iter().any(|one| one.cell.target == "b"));
+    sweep.signal(Signal::INT);
+    sweep.finish().requires(130, "");
+    let two = bench.path("other/two.txt");
+    fs::rename(&two, bench.path("elsewhere")).expect("a document goes");
+    bench
+        .resume()
+        .finish()
+        .requires(1, "b took part until now, and for /two.txt it answers 404; put that right and resume");
+    fs::rename(bench.path("elsewhere"), &two).expect("and comes back");
+    bench.resume().finish().requires(0, "");
+    bench.everything_is_measured_once();
+}
