@@ -4,9 +4,8 @@
 
 use std::io;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal};
 
 use super::{FAILED, fail, print};
 use crate::cli::{InstanceArgs, StopArgs};
@@ -21,15 +20,12 @@ const UNKNOWN: u8 = 4;
 /// Other commands: there is no server to do it to.
 const NO_SERVER: u8 = 7;
 
-/// Between two looks at a server that is ending.
-const LOOK: Duration = Duration::from_millis(20);
-
 /// Says whether the server runs.
 #[must_use]
 pub fn status(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
     let file = pid_file.display();
     match pid_file::look(pid_file) {
-        Ok(Instance::Running(pid)) => print(&format!("running as process {}\n", pid.as_raw_nonzero())),
+        Ok(Instance::Running(process)) => print(&format!("running as process {}\n", process.pid().as_raw_nonzero())),
         Ok(Instance::Dead(Some(pid))) => {
             let pid = pid.as_raw_nonzero();
             fail(DEAD, &format_args!("not running: process {pid} has ended without removing {file}"))
@@ -45,9 +41,9 @@ pub fn status(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
 pub fn reload(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
     let file = pid_file.display();
     match pid_file::look(pid_file) {
-        Ok(Instance::Running(pid)) => match kill_process(pid, Signal::HUP) {
+        Ok(Instance::Running(process)) => match process.signal(Signal::HUP) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => refused(pid, &error.into()),
+            Err(error) => refused(process.pid(), &error),
         },
         Ok(Instance::Dead(_) | Instance::Absent) => fail(NO_SERVER, &format_args!("not running, says {file}")),
         Err(error) => fail(UNKNOWN, &unreadable(&file, &error)),
@@ -58,31 +54,26 @@ pub fn reload(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
 #[must_use]
 pub fn stop(StopArgs { instance: InstanceArgs { pid_file }, wait }: &StopArgs) -> ExitCode {
     let file = pid_file.display();
-    let pid = match pid_file::look(pid_file) {
-        Ok(Instance::Running(pid)) => pid,
+    let process = match pid_file::look(pid_file) {
+        Ok(Instance::Running(process)) => process,
         Ok(Instance::Dead(_) | Instance::Absent) => return print(&format!("not running, says {file}\n")),
         Err(error) => return fail(UNKNOWN, &unreadable(&file, &error)),
     };
-    match kill_process(pid, Signal::TERM) {
-        // It may have ended between the look and the signal.
-        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-        Err(error) => return refused(pid, &error.into()),
+    let pid = process.pid();
+    if let Err(error) = process.signal(Signal::TERM) {
+        return refused(pid, &error);
     }
-    let deadline = Instant::now() + *wait;
-    // The lock ends with the process; the number may be another server's by then.
-    while matches!(pid_file::look(pid_file), Ok(Instance::Running(now)) if now == pid) {
-        if Instant::now() >= deadline {
-            let says = "process {pid} still has answers to finish; wait longer with --wait, or end it at once by a second stop";
-            return fail(FAILED, &says.replace("{pid}", &pid.as_raw_nonzero().to_string()));
-        }
-        pause();
+    match process.wait_for_end(*wait) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => fail(
+            FAILED,
+            &format_args!(
+                "process {} still has answers to finish; wait longer with --wait, or end it at once by a second stop",
+                pid.as_raw_nonzero()
+            ),
+        ),
+        Err(error) => fail(FAILED, &format_args!("cannot wait for process {}: {error}", pid.as_raw_nonzero())),
     }
-    ExitCode::SUCCESS
-}
-
-#[expect(clippy::disallowed_methods, reason = "another process is waited for, which tells nobody of its end")]
-fn pause() {
-    std::thread::sleep(LOOK);
 }
 
 fn unreadable(file: &dyn std::fmt::Display, error: &io::Error) -> String {

@@ -1,20 +1,24 @@
 //! The file that holds the server's process id.
 //!
-//! What tells whether the server lives is a lock on the file and not the number in it: the kernel takes the lock away when
-//! the process ends, however it ends, whereas a number may have become another process's.
+//! What tells whether the server lives is a lock on the file and not the number in it (`pid_lock.rs`): the kernel takes the
+//! lock away when the process ends, however it ends, whereas a number may have become another process's.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
+
+use super::file_place::FilePlace;
+use super::pid_lock::{self, Holder};
+use super::signalled::Signalled;
 
 /// The pid file of this process, locked until it is dropped.
 #[derive(Debug)]
 pub struct PidFile {
-    path: PathBuf,
+    place: FilePlace,
     file: File,
 }
 
@@ -26,7 +30,7 @@ pub enum PidFileError {
     Taken {
         /// The file.
         path: PathBuf,
-        /// The number in it; "unknown" if it has just been opened.
+        /// Who has locked it; "unknown" if that cannot be seen from here.
         pid: String,
     },
     /// It cannot be written or locked.
@@ -39,32 +43,38 @@ pub enum PidFileError {
     },
 }
 
-/// Whoever looks at the lock holds it for a moment; a start waits that moment out.
+/// A file that is removed while it is taken is taken again, and a number that is not yet written is waited for.
 const ATTEMPTS: u32 = 20;
 
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// Longest content that can be a process id.
+const LONGEST: u64 = 64;
+
 impl PidFile {
     /// Locks the file and writes this process's id into it. One that a dead server has left is taken over.
     pub fn take(path: &Path) -> Result<Self, PidFileError> {
         let explain = |error| PidFileError::Io { path: path.to_owned(), error };
+        let mut holder = None;
         for _ in 0..ATTEMPTS {
-            let file = open(path).map_err(explain)?;
-            match file.try_lock() {
-                // Somebody may have removed the file between the two calls; a lock on that one is seen by nobody.
-                Ok(()) if is_at(&file, path) => {
-                    // Before it counts as taken, or its end would remove it.
-                    holds_nothing_else(&file).map_err(explain)?;
-                    let mut taken = Self { path: path.to_owned(), file };
-                    return taken.write().map(|()| taken).map_err(explain);
+            let place = FilePlace::of(path).map_err(explain)?;
+            let file = place.open(OFlags::RDWR | OFlags::APPEND | OFlags::CREATE, MODE).map_err(explain)?;
+            // Before it counts as taken, or its end would remove it.
+            holds_nothing_else(&file).map_err(explain)?;
+            if !pid_lock::take(&file).map_err(explain)? {
+                holder = pid_lock::in_the_way(&file).map_err(explain)?;
+                if holder.is_some() {
+                    break;
                 }
-                Ok(()) | Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) => return Err(explain(error)),
+            } else if place.holds(&file) {
+                let mut taken = Self { place, file };
+                return taken.write().map(|()| taken).map_err(explain);
             }
+            // Somebody has removed the file between the two calls (a lock on that one is seen by nobody), or ends.
             pause();
         }
-        let pid = fs::read_to_string(path).ok().and_then(|text| parse(&text)).map_or("unknown".to_owned(), shown);
+        let pid = holder.map_or("unknown".to_owned(), |pid| pid.as_raw_nonzero().to_string());
         Err(PidFileError::Taken { path: path.to_owned(), pid })
     }
 
@@ -77,40 +87,34 @@ impl PidFile {
 impl Drop for PidFile {
     /// A server that has become another user may not be able to remove the file: an empty one says the same.
     fn drop(&mut self) {
-        if is_at(&self.file, &self.path) && fs::remove_file(&self.path).is_err() {
+        if self.place.holds(&self.file) && self.place.remove().is_err() {
             let _ = self.file.set_len(0);
         }
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).append(true).create(true).mode(0o644).open(path)
-}
+/// Others may read it.
+const MODE: Mode = Mode::from_raw_mode(0o644);
 
 /// Whoever names another file by mistake keeps it: a device would be removed in the end, a document overwritten at once.
-fn holds_nothing_else(mut file: &File) -> io::Result<()> {
-    const LONGEST: u64 = 64;
+fn holds_nothing_else(file: &File) -> io::Result<()> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a file"));
     }
-    let mut text = Vec::new();
-    Read::take(&mut file, LONGEST).read_to_end(&mut text)?;
+    let text = content(file)?;
     let is_number = std::str::from_utf8(&text).is_ok_and(|text| text.is_empty() || parse(text).is_some());
     if is_number { Ok(()) } else { Err(io::Error::other("it holds something else than a process id")) }
 }
 
-fn is_at(file: &File, path: &Path) -> bool {
-    let identity = |found: fs::Metadata| (found.dev(), found.ino());
-    let there = fs::metadata(path).ok().map(identity);
-    there.is_some() && there == file.metadata().ok().map(identity)
+fn content(mut file: &File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    io::Seek::rewind(&mut file)?;
+    file.take(LONGEST).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 fn parse(text: &str) -> Option<Pid> {
     Pid::from_raw(text.trim().parse().ok().filter(|pid| *pid > 0)?)
-}
-
-fn shown(pid: Pid) -> String {
-    pid.as_raw_nonzero().to_string()
 }
 
 #[expect(clippy::disallowed_methods, reason = "nothing is served yet, or by another process")]
@@ -119,10 +123,10 @@ fn pause() {
 }
 
 /// What a pid file says of its server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Instance {
-    /// It runs as this process.
-    Running(Pid),
+    /// It runs, as this process.
+    Running(Signalled),
     /// It has ended without removing its file; the number may be anybody's by now.
     Dead(Option<Pid>),
     /// It has ended, or never began.
@@ -131,47 +135,67 @@ pub enum Instance {
 
 /// Looks at a pid file without changing it.
 pub fn look(path: &Path) -> io::Result<Instance> {
-    let mut file = match File::open(path) {
+    let opened = FilePlace::of(path).and_then(|place| place.open(OFlags::RDONLY, Mode::empty()));
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Instance::Absent),
         Err(error) => return Err(error),
     };
     for _ in 0..ATTEMPTS {
-        let locked = file.try_lock_shared();
-        let mut text = String::new();
-        (&mut file).take(64).read_to_string(&mut text)?;
-        match (locked, parse(&text)) {
-            (Ok(()), None) if text.is_empty() => return Ok(Instance::Absent),
-            (Ok(()), pid) => return Ok(Instance::Dead(pid)),
-            (Err(TryLockError::WouldBlock), Some(pid)) => return Ok(Instance::Running(pid)),
+        let text = String::from_utf8_lossy(&content(&file)?).into_owned();
+        match (pid_lock::holder(&file)?, parse(&text)) {
+            (Holder::Nobody, None) if text.is_empty() => return Ok(Instance::Absent),
+            (Holder::Nobody, pid) => return Ok(Instance::Dead(pid)),
+            (Holder::Process(holder), Some(pid)) if holder == pid => match running(&file, pid)? {
+                Some(process) => return Ok(Instance::Running(process)),
+                // It has ended this moment.
+                None => continue,
+            },
+            (Holder::Process(holder), Some(pid)) => return Err(locked_by_another(holder, pid)),
             // It has locked the file and not yet written its number.
-            (Err(TryLockError::WouldBlock), None) => pause(),
-            (Err(TryLockError::Error(error)), _) => return Err(error),
+            (Holder::Process(_) | Holder::Unnamed, None) => pause(),
+            (Holder::Unnamed, Some(_)) => {
+                return Err(io::Error::other("it is locked, but the kernel does not say by which process"));
+            }
         }
-        io::Seek::rewind(&mut file)?;
     }
     Err(io::Error::other("it is locked, but holds no process id"))
 }
 
+/// The process, if it holds the lock while there is a handle to it: then the handle is the holder's and not that of
+/// another process which has got its number since.
+fn running(file: &File, pid: Pid) -> io::Result<Option<Signalled>> {
+    let Some(process) = Signalled::open(pid)? else { return Ok(None) };
+    Ok((pid_lock::holder(file)? == Holder::Process(pid)).then_some(process))
+}
+
+fn locked_by_another(holder: Pid, pid: Pid) -> io::Error {
+    let (holder, pid) = (holder.as_raw_nonzero(), pid.as_raw_nonzero());
+    io::Error::other(format!("it says {pid}, but process {holder} has locked it"))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
     fn a_file_tells_whether_its_server_lives() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pid");
-        let own = Pid::from_raw(std::process::id().cast_signed()).unwrap();
-        assert_eq!(look(&path).unwrap(), Instance::Absent);
+        assert!(matches!(look(&path).unwrap(), Instance::Absent));
         fs::write(&path, "4000000\n").unwrap();
-        assert_eq!(look(&path).unwrap(), Instance::Dead(Pid::from_raw(4_000_000)));
+        assert!(matches!(look(&path).unwrap(), Instance::Dead(pid) if pid == Pid::from_raw(4_000_000)));
         let taken = PidFile::take(&path).unwrap();
-        assert_eq!(look(&path).unwrap(), Instance::Running(own));
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{}\n", std::process::id()));
+        // Of one's own lock the kernel does not speak, and any close of the file gives it up.
+        assert!(look(&path).unwrap_err().to_string().contains("does not say by which process"));
         let second = PidFile::take(&path).unwrap_err().to_string();
-        assert!(second.contains(&format!("already running as process {}", std::process::id())), "{second}");
+        assert!(second.contains("already running as process unknown"), "{second}");
         drop(taken);
         assert!(!path.exists());
-        assert_eq!(look(&path).unwrap(), Instance::Absent);
+        assert!(matches!(look(&path).unwrap(), Instance::Absent));
     }
 
     /// `--pid-file /dev/full` removed the device when the server ended, and a document would have been overwritten.
@@ -180,10 +204,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let document = folder.path().join("config.toml");
         fs::write(&document, "[server]\n").unwrap();
-        let device = folder.path().join("null");
-        std::os::unix::fs::symlink("/dev/null", &device).unwrap();
-        for (path, reason) in [(&document, "it holds something else than a process id"), (&device, "it is not a file")]
-        {
+        let (link, hard) = (folder.path().join("link"), folder.path().join("hard"));
+        fs::write(folder.path().join("other"), "").unwrap();
+        std::os::unix::fs::symlink("other", &link).unwrap();
+        fs::hard_link(folder.path().join("other"), &hard).unwrap();
+        for (path, reason) in [
+            (document.as_path(), "it holds something else than a process id"),
+            (&link, "it is a symbolic link"),
+            (&hard, "has another name as well"),
+            (Path::new("/dev/null"), "it is not a file"),
+        ] {
             let refused = PidFile::take(path).unwrap_err().to_string();
             assert!(refused.contains(reason), "{refused}");
             assert!(fs::symlink_metadata(path).is_ok());
@@ -199,7 +229,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
         let new = PidFile::take(&path).unwrap();
         drop(old);
-        assert!(matches!(look(&path).unwrap(), Instance::Running(_)));
+        assert!(look(&path).unwrap_err().to_string().contains("is locked"));
         drop(new);
     }
 }

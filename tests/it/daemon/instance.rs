@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::ops::Not;
+use std::process::{Child, Command};
 
+use nix::fcntl::{FcntlArg, fcntl};
 use rustix::process::{Signal, kill_process};
 
 use super::{Daemon, control, signal, stderr, wait_for};
@@ -46,6 +48,80 @@ fn status_says_whether_it_runs() {
     fs::write(&file, format!("{}\n", std::process::id())).expect("a file");
     let again = Daemon::start(&site, &Daemon::launch(&site));
     assert_ne!(again.pid().as_raw_nonzero().get().cast_unsigned(), std::process::id());
+}
+
+/// A process that nobody means. Dropping it ends it.
+struct Bystander(Child);
+
+impl Bystander {
+    fn new() -> Self {
+        Self(Command::new("sleep").arg("600").spawn().expect("sleep"))
+    }
+
+    fn runs(&mut self) -> bool {
+        matches!(self.0.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn write_lock(byte: i64) -> libc::flock {
+    let (l_type, l_whence) = (libc::F_WRLCK as libc::c_short, libc::SEEK_SET as libc::c_short);
+    libc::flock { l_type, l_whence, l_start: byte, l_len: 1, l_pid: 0 }
+}
+
+/// For flock(2) it is enough to read a file: anybody could lock the pid file that a dead server had left, and `stop` ended
+/// the process whose number stood in it. Whoever may write to the file can do more; nobody but the holder of the lock is
+/// signalled all the same.
+#[test]
+fn a_lock_is_believed_of_whom_the_kernel_names() {
+    let site = Site::small();
+    let file = site.outer().join("pid");
+    let mut bystander = Bystander::new();
+    fs::write(&file, format!("{}\n", bystander.0.id())).expect("a file");
+    let ours = fs::File::options().read(true).write(true).open(&file).expect("a file");
+    let mut expect = |status: i32, stop: i32, reload: i32, words: &str| {
+        for (command, code) in [("status", status), ("stop", stop), ("reload", reload)] {
+            let output = control(command, &file, &[]);
+            assert_eq!(output.status.code(), Some(code), "{command}: {output:?}");
+            assert!(crate::peers::text(&output).contains(words), "{command}: {output:?}");
+        }
+        assert!(bystander.runs(), "somebody was signalled whom nobody meant");
+    };
+    let reader = fs::File::open(&file).expect("a file");
+    reader.lock().expect("reading is enough");
+    expect(1, 0, 7, "not running");
+    fcntl(&ours, FcntlArg::F_OFD_SETLK(&write_lock(0))).expect("a lock");
+    expect(4, 4, 4, "the kernel does not say by which process");
+    fcntl(&ours, FcntlArg::F_SETLK(&write_lock(1))).expect("a lock");
+    expect(4, 4, 4, &format!("but process {} has locked it", std::process::id()));
+}
+
+/// A pid file that is a link to another one: the number is true, and who may make the link decides whom root signals.
+#[test]
+fn a_link_in_the_place_of_a_pid_file_is_not_followed() {
+    let site = Site::small();
+    let daemon = Daemon::start(&site, &Daemon::launch(&site));
+    let link = site.outer().join("link");
+    std::os::unix::fs::symlink(&daemon.pid_file, &link).expect("a link");
+    for command in ["status", "stop", "reload"] {
+        let output = control(command, &link, &[]);
+        assert_eq!(output.status.code(), Some(4), "{command}: {output:?}");
+        assert!(stderr(&output).contains("symbolic link"), "{command}: {output:?}");
+    }
+    assert_eq!(daemon.get("/ten.txt").body, TEN.as_bytes());
+    fs::remove_file(&link).expect("a link");
+    let other = site.outer().join("other");
+    fs::write(&other, "").expect("a file");
+    std::os::unix::fs::symlink(&other, &link).expect("a link");
+    let ended = Launch::over(site.root()).flag("--pid-file", link.to_str().expect("UTF-8")).expect_failure();
+    assert!(ended.stderr.contains("symbolic link") && ended.stderr.contains("--pid-file"), "{ended:?}");
+    assert_eq!(fs::read_to_string(&other).expect("it is there"), "");
 }
 
 #[test]
