@@ -21,6 +21,11 @@ fn printed(folder: &Path, arguments: &[&str]) -> String {
     out
 }
 
+/// A text without its last part: what the machine does (sockets in TIME_WAIT, say) is another thing a moment later.
+fn of_the_plan(text: &str) -> &str {
+    text.split("\nWhat this machine ").next().unwrap_or_default()
+}
+
 fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -40,7 +45,8 @@ fn every_shipped_plan_is_built_in_and_means_the_same_as_its_file() {
     assert!(names.len() >= 13, "{names:?}");
     for name in names {
         let built_in = printed(package(), &[&name]);
-        assert_eq!(built_in, printed(package(), &[&format!("plans/{name}.toml")]), "{name}");
+        let of_file = printed(package(), &[&format!("plans/{name}.toml")]);
+        assert_eq!(of_the_plan(&built_in), of_the_plan(&of_file), "{name}");
         for part in ["?\n\nTargets\n", "\nCells\n", " measurements\n", "  time: about ", "\nWhat this machine "] {
             assert!(built_in.contains(part), "{name}: {part:?} is not in\n{built_in}");
         }
@@ -51,7 +57,8 @@ fn every_shipped_plan_is_built_in_and_means_the_same_as_its_file() {
 #[test]
 fn a_plan_that_nobody_named_is_the_quick_one() {
     let elsewhere = tempfile::tempdir().expect("a folder");
-    assert_eq!(printed(package(), &[]), printed(package(), &["quick"]));
+    let (usual, quick) = (printed(package(), &[]), printed(package(), &["quick"]));
+    assert_eq!(of_the_plan(&usual), of_the_plan(&quick));
     let text = printed(elsewhere.path(), &[]);
     assert!(text.contains("\n  made for the time of the sweep\n"), "{text}");
     assert!(text.contains("\n  20 cells x 3 repeats = 60 measurements\n"), "{text}");
