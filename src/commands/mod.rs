@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 pub mod ab;
+mod apart;
 mod console;
 pub mod doctor;
 pub mod fixtures;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::{FAILED, USAGE, fail, print, say, signals};
+use super::{FAILED, USAGE, apart, fail, print, say, signals};
 use crate::cli::ServeArgs;
 use crate::config::plan::{AccessLog, LogFile, LogPlan, ProcessPlan, Root, ServePlan, SitePlan};
 use crate::config::{self, Configuration, Mistakes, Surroundings};
@@ -35,16 +35,20 @@ pub fn run(args: &ServeArgs) -> ExitCode {
         Ok(reader) => reader,
         Err(error) => return fail(FAILED, &format_args!("the working directory is gone: {error}")),
     };
-    match reader.read() {
-        Ok(configuration) if args.check => check(&configuration),
-        Ok(configuration) if args.daemon => in_background(reader, configuration, inherited),
-        Ok(configuration) => serve(reader, configuration, inherited, None),
+    let configuration = match reader.read() {
+        Ok(configuration) => configuration,
         Err(mistakes) => {
             for mistake in &mistakes.0 {
                 say(mistake);
             }
-            ExitCode::from(USAGE)
+            return ExitCode::from(USAGE);
         }
+    };
+    match apart::check(&configuration) {
+        _ if args.check => check(&configuration), // It says the same after its listing.
+        Err(sentence) => fail(USAGE, &sentence),
+        Ok(()) if args.daemon => in_background(reader, configuration, inherited),
+        Ok(()) => serve(reader, configuration, inherited, None),
     }
 }
 
@@ -198,6 +202,7 @@ impl Operator for Outside<'_> {
         }
         let newer = self.reader.read().map_err(|mistakes| mistakes.to_string())?;
         self.configuration.may_become(&newer).map_err(|error| error.to_string())?;
+        apart::check(&newer)?;
         if self.reader.args.daemon {
             leaves_streams_alone(&newer.plan.live.log)?;
         }
@@ -219,6 +224,9 @@ impl Operator for Outside<'_> {
 /// The listing comes first: it says where the name of a missing folder comes from.
 fn check(configuration: &Configuration) -> ExitCode {
     let printed = print(&configuration.listing());
+    if let Err(sentence) = apart::check(configuration) {
+        return fail(USAGE, &sentence);
+    }
     open_folder(&configuration.plan.live.site).map_or_else(|error| fail(FAILED, &error), |()| printed)
 }
 

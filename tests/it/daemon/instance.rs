@@ -170,3 +170,49 @@ fn signals_right_after_the_start_end_nothing() {
         assert_eq!(server.wait().expect("our child").code(), Some(0), "round {round}");
     }
 }
+
+/// The pid file was written into an empty log, and a log into the configuration, which no reload could read after that.
+#[test]
+fn files_that_are_one_are_refused() {
+    let site = Site::small();
+    let name = |name: &str| site.outer().join(name).to_str().expect("UTF-8").to_owned();
+    let (config, one, documents) = (name("config.toml"), name("one"), name("site/pid"));
+    fs::write(&config, "").expect("a file");
+    std::os::unix::fs::symlink("config.toml", name("link.toml")).expect("a link");
+    let pid = |file: &str| Launch::over(site.root()).flag("--config", &config).flag("--pid-file", file);
+    let log = |key: &str, file: &str| Launch::over(site.root()).flag("--config", &config).set(key, file);
+    let rows = [
+        (pid(&config), "the configuration and process.pid_file"),
+        (log("log.file", &config), "the configuration and log.file"),
+        (log("log.access", &name("link.toml")), "the configuration and log.access"),
+        (pid(&one).set("log.file", &one), "process.pid_file and log.file"),
+        (pid(&one).set("log.access", &name("site/../one")), "process.pid_file and log.access"),
+        (pid(&documents), "in the folder that is served"),
+    ];
+    for empty in [false, true] {
+        for (launch, words) in &rows {
+            for launch in [launch.clone(), launch.clone().switch("--check")] {
+                let output = launch.command().output().expect("it runs");
+                assert_eq!(output.status.code(), Some(2), "{words}: {output:?}");
+                assert!(stderr(&output).contains(words), "{words}: {output:?}");
+            }
+        }
+        assert_eq!(fs::read_to_string(&config).expect("it is there"), "");
+        assert_eq!(fs::read_to_string(&one).is_ok(), empty, "nothing was made");
+        fs::write(&one, "").expect("a file");
+    }
+}
+
+#[test]
+fn a_reload_keeps_the_logs_out_of_the_pid_file() {
+    let site = Site::small();
+    let name = |name: &str| site.outer().join(name).to_str().expect("UTF-8").to_owned();
+    let config = name("config.toml");
+    fs::write(&config, "").expect("a file");
+    let launch = Launch::over(site.root()).flag("--config", &config).flag("--pid-file", &name("pid"));
+    let server = launch.start();
+    fs::write(&config, format!("log.access = {:?}\n", name("pid"))).expect("a file");
+    signal(server.id(), Signal::HUP);
+    server.wait_for_log("SIGHUP: refused");
+    server.wait_for_log("process.pid_file and log.access are one file");
+}
