@@ -31,6 +31,11 @@ pub fn run(args: &ServeArgs) -> ExitCode {
         Ok(inherited) => inherited,
         Err(error) => return fail(FAILED, &error),
     };
+    if args.daemon
+        && let Err(error) = activation::close_the_rest(&inherited)
+    {
+        return fail(FAILED, &format_args!("cannot close the descriptors that the server was started with: {error}"));
+    }
     let reader = match Reader::new(args) {
         Ok(reader) => reader,
         Err(error) => return fail(FAILED, &format_args!("the working directory is gone: {error}")),

@@ -55,6 +55,19 @@ pub fn inherited() -> Result<Vec<Inherited>, ActivationError> {
     numbers.zip(names).map(|(number, name)| take(number, name)).collect()
 }
 
+/// Closes whatever else this process was started with, but for the standard streams: a lock file of the script that started a
+/// daemon, or a pipe whose reader waits for its end, would be held for as long as the server lives. To be called right after
+/// [`inherited`], before anything else opens a descriptor.
+pub fn close_the_rest(inherited: &[Inherited]) -> io::Result<()> {
+    let first = libc::c_uint::try_from(inherited.len()).map_err(io::Error::other)? + FIRST.cast_unsigned();
+    // SAFETY: `close_range` touches no memory. The sockets that were announced have the numbers below `first`, and nobody in
+    // this process owns one from there on: nothing has been opened yet but by whoever started the process.
+    match unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 fn take(number: RawFd, name: String) -> Result<Inherited, ActivationError> {
     let refuse = |error: io::Error| ActivationError::NotListening(number, error);
     let socket = own(number).map_err(refuse)?;

@@ -83,6 +83,18 @@ fn an_inherited_socket_takes_the_place_of_the_address() {
     assert!(log.contains(&format!("listening on http://{address}")), "{log}");
 }
 
+/// In the background all descriptors are closed that are not announced.
+#[test]
+fn an_inherited_socket_goes_along_into_the_background() {
+    let site = Site::small();
+    let (listener, address) = listener();
+    let daemon = super::Daemon::launch(&site);
+    let started = Activated::start(&daemon, vec![copy(&listener)], "web").finish();
+    assert!(started.status.success(), "{started:?}");
+    let _ends = super::Daemon { pid_file: site.outer().join("pid"), log: site.outer().join("log") };
+    assert_eq!(Client::connect(&Endpoint::Tcp(address)).get("/ten.txt").body, TEN.as_bytes());
+}
+
 #[test]
 fn a_socket_named_admin_is_the_admin_listener() {
     let site = Site::small();

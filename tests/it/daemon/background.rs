@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::process::Command;
 
 use super::{Daemon, stderr, wait_for};
 use crate::harness::{Client, Launch, Site, TEN};
@@ -34,6 +35,25 @@ fn the_command_comes_back_when_the_server_serves() {
     assert!(!daemon.pid_file.exists());
     assert!(Client::try_connect(&endpoint, None).is_err());
     assert!(daemon.log().contains("SIGTERM: stopping"), "{}", daemon.log());
+}
+
+/// A script that holds a lock while it starts servers held it for as long as one of them lived; and of a pipe that it gave
+/// along by mistake nobody ever saw the end.
+#[test]
+fn what_the_shell_had_open_is_closed() {
+    let site = Site::small();
+    let held = site.outer().join("held");
+    let inner = Daemon::launch(&site).command();
+    let mut shell = Command::new("bash");
+    shell.arg("-c").arg("exec 3>\"$0\" 9>\"$0\" 200>\"$0\"; exec \"$@\"").arg(&held);
+    let output = shell.arg(inner.get_program()).args(inner.get_args()).output().expect("bash");
+    assert!(output.status.success(), "{output:?}");
+    let daemon = Daemon { pid_file: site.outer().join("pid"), log: site.outer().join("log") };
+    let folder = format!("/proc/{}/fd", daemon.pid().as_raw_nonzero());
+    let open: Vec<_> = fs::read_dir(folder).expect("it runs").flatten().collect();
+    assert!(open.len() > 3, "{open:?}");
+    let kept: Vec<_> = open.iter().filter(|link| fs::read_link(link.path()).is_ok_and(|to| to == held)).collect();
+    assert!(kept.is_empty(), "{kept:?}");
 }
 
 /// The log is a file that the shell does not see: the reason has to come back as well.
