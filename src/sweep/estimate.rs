@@ -12,8 +12,8 @@ const KEPT_PER_S: f64 = 25_000.0;
 /// Bytes per second over the loopback between two CPUs; it is what counts for large documents.
 const BYTES_PER_S: f64 = 2e9;
 
-/// Around each measurement: the load tool starts, connects, and writes its record.
-const AROUND_CELL: Duration = Duration::from_millis(250);
+/// Around each measurement, measured: the load tool starts, connects, and writes its record, and the journal is written.
+const AROUND_CELL: Duration = Duration::from_millis(150);
 /// Our own server is ready at once.
 const OURS_READY: Duration = Duration::from_millis(300);
 /// A Java server is not.
