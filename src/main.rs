@@ -14,7 +14,11 @@ fn main() -> ExitCode {
         Some(Face::Webbench) => return commands::webbench::run(words),
         None => {}
     }
-    match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(words) => return commands::answer(&words),
+    };
+    match cli.command {
         Command::Serve(args) => commands::serve::run(&args),
         Command::Load(args) => commands::load::run(&args),
         Command::Ab(args) => commands::ab::run("ab", args.words),

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use rustix::process::{Pid, Signal};
 
-use super::{FAILED, fail, print};
+use super::console::put;
+use super::{FAILED, fail, print, printed};
 use crate::cli::{InstanceArgs, StopArgs};
 use crate::process::pid_file::{self, Instance};
 
@@ -25,7 +26,10 @@ const NO_SERVER: u8 = 7;
 pub fn status(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
     let file = pid_file.display();
     match pid_file::look(pid_file) {
-        Ok(Instance::Running(process)) => print(&format!("running as process {}\n", process.pid().as_raw_nonzero())),
+        // For a status that cannot be told there is a code of its own; 1 would say that the server is dead.
+        Ok(Instance::Running(process)) => {
+            printed(put(&format!("running as process {}\n", process.pid().as_raw_nonzero())), UNKNOWN)
+        }
         Ok(Instance::Dead(Some(pid))) => {
             let pid = pid.as_raw_nonzero();
             fail(DEAD, &format_args!("not running: process {pid} has ended without removing {file}"))

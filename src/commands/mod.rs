@@ -19,6 +19,8 @@ mod signals;
 pub mod sweep;
 pub mod webbench;
 
+use console::put;
+
 /// Exit code for what cannot be done here and now: a taken port, a missing folder.
 const FAILED: u8 = 1;
 /// Exit code for a command line or configuration that cannot be meant, as clap has it.
@@ -36,8 +38,24 @@ fn say(sentence: &dyn Display) {
 
 /// Prints without `println!`'s panic when the reader has gone (`| head`).
 fn print(text: &str) -> ExitCode {
-    match io::stdout().write_all(text.as_bytes()) {
+    printed(put(text), FAILED)
+}
+
+/// A script that saves an answer on a full disk has none. A reader that has gone has had enough, and knows it.
+fn printed(outcome: io::Result<()>, code: u8) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(code),
+        Err(error) => fail(code, &format_args!("cannot write to stdout: {error}")),
+    }
+}
+
+/// What there is to say instead of a command: help and version on stdout, mistakes of typing on stderr.
+#[must_use]
+pub fn answer(words: &clap::Error) -> ExitCode {
+    let said = words.print().and_then(|()| io::stdout().flush());
+    match said {
+        Err(_) if !words.use_stderr() => printed(said, FAILED),
+        _ => ExitCode::from(u8::try_from(words.exit_code()).unwrap_or(USAGE)),
     }
 }

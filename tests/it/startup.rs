@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use crate::harness::{Endpoint, Launch, Server, Site};
 
@@ -113,6 +114,33 @@ fn the_exit_code_is_the_same_when_nobody_reads_stderr() {
     assert_eq!(status.code(), Some(MISTAKE));
 }
 
+/// `quintain doctor > report` on a full disk was a success with an empty report, and so were the version and the help.
+#[test]
+fn what_cannot_be_printed_is_no_success() {
+    let site = Site::small();
+    let (root, out) = (site.root().to_str().expect("UTF-8"), site.outer().join("documents"));
+    let fixtures = format!("fixtures --size 1k --out {}", out.display());
+    let check = format!("serve --check --root {root}");
+    let rows = ["--version", "--help", "serve --help", "help stop", "doctor --connections 10", &check, &fixtures];
+    for words in rows {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
+        let output = command.args(words.split(' ')).stdout(full).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(CANNOT), "{words}: {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said, "quintain: cannot write to stdout: No space left on device (os error 28)\n", "{words}");
+    }
+}
+
+/// `| head` has had enough.
+#[test]
+fn a_reader_that_has_gone_needs_no_word() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let output = Command::new(env!("CARGO_BIN_EXE_quintain")).arg("--help").stdout(writer).output().expect("it runs");
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(CANNOT), 0), "{output:?}");
+}
+
 #[test]
 fn the_root_is_a_file() {
     let site = Site::small();
@@ -167,7 +195,7 @@ fn a_flag_is_unknown() {
 
 #[test]
 fn a_command_is_unknown() {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_quintain")).arg("sevre").output().expect("it runs");
+    let output = Command::new(env!("CARGO_BIN_EXE_quintain")).arg("sevre").output().expect("it runs");
     assert_eq!(output.status.code(), Some(MISTAKE));
     assert!(String::from_utf8_lossy(&output.stderr).contains("serve"));
 }

@@ -1,9 +1,8 @@
 //! What comes of a record: the report, the other files, and the exit code.
 
-use std::process::ExitCode;
-
+use super::super::FAILED;
+use super::super::console::put;
 use super::super::signals::INTERRUPTED;
-use super::super::{FAILED, print};
 use super::outputs::{Output, Outputs};
 use super::refusal::Refusal;
 use crate::cli::values;
@@ -40,8 +39,7 @@ fn write_report(record: &Record, format: values::Output, file: Option<Output>) -
     };
     match file {
         Some(file) => file.write(|file| file.write_all(text.as_bytes())),
-        None if print(&text) == ExitCode::SUCCESS => Ok(()),
-        None => Err(Refusal::failed("cannot write the report to stdout")),
+        None => put(&text).map_err(|error| Refusal::failed(format!("cannot write the report to stdout: {error}"))),
     }
 }
 

@@ -7,6 +7,7 @@
 //! run, where WebBench's is a byte of its figures.
 
 use std::ffi::OsString;
+use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -37,13 +38,15 @@ const REACH: Duration = Duration::from_secs(30);
 /// An end before the result: what stderr says, and the exit code.
 struct Failure(u8, String);
 
+fn unwritten(error: &io::Error) -> Failure {
+    Failure(SYSTEM, format!("webbench: cannot write to stdout: {error}\n"))
+}
+
 /// Does what the words after the program's name ask for.
 #[must_use]
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ended = match parse(words) {
-        Ok(WebbenchCall::Version) => {
-            put("1.5\n").map(|()| ExitCode::SUCCESS).map_err(|_| Failure(SYSTEM, String::new()))
-        }
+        Ok(WebbenchCall::Version) => put("1.5\n").map(|()| ExitCode::SUCCESS).map_err(|error| unwritten(&error)),
         Ok(WebbenchCall::Run(args)) => bench(&args),
         Err(WebbenchMistake::Usage) => Err(Failure(USAGE_CODE, USAGE.to_owned())),
         Err(WebbenchMistake::Said(what)) => Err(Failure(USAGE_CODE, format!("webbench: {what}\n{USAGE}"))),
@@ -62,14 +65,14 @@ fn bench(args: &WebbenchArgs) -> Result<ExitCode, Failure> {
         tell("quintain: -f is not imitated: answers are read, as without it\n");
     }
     let options = options(args, &asked, proxy.as_ref());
-    put(&webbench::benchmarking(&options)).map_err(|_| Failure(SYSTEM, String::new()))?;
+    put(&webbench::benchmarking(&options)).map_err(|error| unwritten(&error))?;
     let address = reach(proxy.as_ref().unwrap_or(&asked.host))?;
     let plan = plan(args, asked, address);
     check(&plan, address)?;
     let failed = |error: &dyn std::fmt::Display| Failure(SYSTEM, format!("quintain: {error}\n"));
     let stop = signals::listen().map_err(|error| failed(&error))?;
     let Measured { run, .. } = load::run(&plan, &stop, &mut |_| {}).map_err(|error| failed(&error))?;
-    put(&webbench::result(&run, &options)).map_err(|_| Failure(SYSTEM, String::new()))?;
+    put(&webbench::result(&run, &options)).map_err(|error| unwritten(&error))?;
     tell(&unnoticed(&run));
     Ok(if run.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }

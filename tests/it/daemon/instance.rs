@@ -124,6 +124,18 @@ fn a_link_in_the_place_of_a_pid_file_is_not_followed() {
     assert_eq!(fs::read_to_string(&other).expect("it is there"), "");
 }
 
+/// 1 would say that it is dead.
+#[test]
+fn a_status_that_cannot_be_printed_is_unknown() {
+    let site = Site::small();
+    let daemon = Daemon::start(&site, &Daemon::launch(&site));
+    let full = fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let mut status = Command::new(env!("CARGO_BIN_EXE_quintain"));
+    let output = status.arg("status").arg("--pid-file").arg(&daemon.pid_file).stdout(full).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(stderr(&output).contains("cannot write to stdout"), "{output:?}");
+}
+
 #[test]
 fn stop_waits_for_running_answers_and_not_for_ever() {
     let site = Site::small();
