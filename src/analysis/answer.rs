@@ -11,29 +11,30 @@ pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
     if analysis.comparisons.is_empty() {
         return portrait::sentences(analysis);
     }
-    let others = analysis.experiment.targets.iter().skip(1).map(|target| target.name.as_str());
-    let overviews = others.filter_map(|target| overview(analysis, target));
+    let names = || analysis.experiment.targets.iter().map(|target| target.name.as_str());
+    let pairs = names().flat_map(|baseline| names().map(move |target| (target, baseline)));
+    let overviews = pairs.filter_map(|(target, baseline)| overview(analysis, target, baseline));
     let each = analysis.groups.iter().flat_map(|group| cases(analysis, group));
     overviews.chain(each).collect()
 }
 
-/// A target over all its cases, if these are several.
-fn overview(analysis: &Analysis, target: &str) -> Option<String> {
-    let groups: Vec<_> = analysis.groups.iter().filter(|group| group.series_of(target).is_some()).collect();
-    if groups.len() < 2 {
+/// A target against another over all their cases, if these are several.
+fn overview(analysis: &Analysis, target: &str, baseline: &str) -> Option<String> {
+    let with_both = |group: &&Group| group.baseline == baseline && group.series_of(target).is_some();
+    let groups: Vec<&Group> = analysis.groups.iter().filter(with_both).collect();
+    if target == baseline || groups.len() < 2 {
         return None;
     }
     let of = |metric| -> Vec<&Comparison> {
         groups.iter().filter_map(|group| analysis.headline(group, target, metric)).collect()
     };
     let [rates, cpu] = Metric::ALL.map(of);
-    let baseline = &rates.first()?.baseline;
     let cases = counted(groups.len() as u64, "case");
-    let tallies = [tally(&rates, ["more", "fewer"]), tally(&cpu, ["less", "more"])];
     Some(format!(
         "{target} against {baseline}, in {cases} (documents and kinds of connections): requests/s {}; server CPU for each \
          request {}.",
-        tallies[0], tallies[1]
+        tally(&rates, ["more", "fewer"]),
+        tally(&cpu, ["less", "more"])
     ))
 }
 

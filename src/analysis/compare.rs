@@ -1,4 +1,4 @@
-//! Each target against the first one: at each concurrency, and over the whole curve.
+//! Each target of a group against its first one: at each concurrency, and over the whole curve.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,12 @@ struct Open {
 
 /// All comparisons of a report, judged together.
 pub(super) fn all(experiment: &Experiment, groups: &[Group]) -> Vec<Comparison> {
-    let Some((baseline, others)) = experiment.targets.split_first() else { return Vec::new() };
     let mut open = Vec::new();
     for group in groups {
         // Who took no part is told of elsewhere.
-        for target in others.iter().filter_map(|target| group.series_of(&target.name)) {
+        for target in group.series.iter().filter(|series| series.target != group.baseline) {
             for metric in Metric::ALL {
-                open.extend(Against { group, target, baseline: &baseline.name, metric }.all());
+                open.extend(Against { group, target, metric }.all());
             }
         }
     }
@@ -53,7 +52,6 @@ fn closed(open: Vec<Open>, band: f64) -> Vec<Comparison> {
 struct Against<'a> {
     group: &'a Group,
     target: &'a Series,
-    baseline: &'a str,
     metric: Metric,
 }
 
@@ -84,10 +82,11 @@ impl Against<'_> {
 
     /// The log ratios at a concurrency.
     fn pairs(self, level: u64) -> Pairs {
-        let baseline = self.group.series_of(self.baseline).and_then(|series| series.at(level));
-        let baseline = baseline.ok_or_else(|| format!("{} was not measured", self.baseline))?;
+        let name = &self.group.baseline;
+        let baseline = self.group.series_of(name).and_then(|series| series.at(level));
+        let baseline = baseline.ok_or_else(|| format!("{name} was not measured"))?;
         let target = self.target.at(level).ok_or_else(|| format!("{} was not measured", self.target.target))?;
-        let mut below = self.figures(self.baseline, baseline)?;
+        let mut below = self.figures(name, baseline)?;
         let above = self.figures(&self.target.target, target)?;
         let pair = |(repeat, above): (u64, f64)| Some((repeat, (above / below.remove(&repeat)?).ln()));
         enough(above.into_iter().filter_map(pair).collect())
@@ -117,7 +116,7 @@ impl Against<'_> {
             levels,
             metric: self.metric,
             target: self.target.target.clone(),
-            baseline: self.baseline.to_owned(),
+            baseline: self.group.baseline.clone(),
             pairs: count,
             outcome: Outcome::NotComparable(reason),
         };

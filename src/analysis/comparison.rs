@@ -33,7 +33,7 @@ impl fmt::Display for Metric {
     }
 }
 
-/// One target against the first one, over the blocks in which both were measured.
+/// One target against the group's first one, over the blocks in which both were measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// What was asked for.
@@ -49,7 +49,7 @@ pub struct Comparison {
     pub metric: Metric,
     /// Whose figure stands above the line of the ratio.
     pub target: String,
-    /// Whose stands below: the first target.
+    /// Whose stands below: [`super::Group::baseline`].
     pub baseline: String,
     /// Blocks in which both are valid.
     pub pairs: usize,

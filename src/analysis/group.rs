@@ -15,20 +15,39 @@ pub(super) fn groups(experiment: &Experiment, journal: &Journal<'_>) -> Vec<Grou
     let mut groups = Vec::new();
     for document in &experiment.documents {
         for connections in kinds(experiment, document) {
-            let levels = levels(experiment, document, connections);
-            let of = |cell: &Cell| cell.document == document.name && cell.connections == connections;
-            let cells: Vec<_> = journal.measured.iter().filter(|(cell, _)| of(cell)).map(|(_, cell)| *cell).collect();
-            let series = series(experiment, &levels, &cells, &gates);
-            let published = experiment
-                .published
-                .iter()
-                .filter(|figure| figure.document == document.name && figure.connections == connections);
-            let published = published.cloned().collect();
-            groups.push(Group { document: document.clone(), connections, levels, series, published });
+            groups.push(group(experiment, journal, document, connections, &gates));
         }
     }
     groups.retain(|group| !group.series.is_empty());
     groups
+}
+
+fn group(
+    experiment: &Experiment,
+    journal: &Journal<'_>,
+    document: &Document,
+    connections: ConnectionKind,
+    gates: &[Gate],
+) -> Group {
+    let here = |cell: &Cell| cell.document == document.name && cell.connections == connections;
+    let planned: Vec<&Cell> = experiment.cells.iter().filter(|cell| here(cell)).collect();
+    let levels = planned.iter().map(|cell| cell.concurrency).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+    let measured: Vec<&Measured> =
+        journal.measured.iter().filter(|(cell, _)| here(cell)).map(|(_, measured)| *measured).collect();
+    let mut names = experiment.targets.iter().map(|target| &target.name);
+    let baseline = names.find(|name| planned.iter().any(|cell| cell.target == **name));
+    let published = experiment
+        .published
+        .iter()
+        .filter(|figure| figure.document == document.name && figure.connections == connections);
+    Group {
+        document: document.clone(),
+        connections,
+        baseline: baseline.cloned().unwrap_or_default(),
+        series: series(experiment, &levels, &measured, gates),
+        published: published.cloned().collect(),
+        levels,
+    }
 }
 
 /// The gates of a plan that can be read; [`super::warnings`] tells of the others.
@@ -39,12 +58,6 @@ fn gates(experiment: &Experiment) -> Vec<Gate> {
 fn kinds(experiment: &Experiment, document: &Document) -> Vec<ConnectionKind> {
     let planned = experiment.cells.iter().filter(|cell| cell.document == document.name).map(|cell| cell.connections);
     planned.collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-fn levels(experiment: &Experiment, document: &Document, connections: ConnectionKind) -> Vec<u64> {
-    let of = |cell: &&Cell| cell.document == document.name && cell.connections == connections;
-    let levels: BTreeSet<_> = experiment.cells.iter().filter(of).map(|cell| cell.concurrency).collect();
-    levels.into_iter().collect()
 }
 
 /// The curves of all targets that have a point. `cells` come sorted by repeat.

@@ -70,6 +70,8 @@ pub struct Group {
     pub connections: ConnectionKind,
     /// The concurrencies that were planned, rising.
     pub levels: Vec<u64>,
+    /// What the others are compared with: of the targets that were planned here, the first.
+    pub baseline: String,
     /// One for each target that took part, in the plan's order.
     pub series: Vec<Series>,
     /// What others have published for it.

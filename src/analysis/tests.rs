@@ -361,3 +361,26 @@ fn warnings_of_the_place_and_of_single_runs() {
     ];
     assert_eq!(warnings, expected);
 }
+
+#[test]
+fn where_the_first_target_was_not_planned_the_next_one_is_the_baseline() {
+    let targets = [ALIKE[0], ALIKE[1], Behaviour { name: "third", ..ALIKE[1] }];
+    let (mut experiment, entries) = imagined(&targets, 1).results();
+    experiment.cells.retain(|cell| cell.target != "one");
+    let analysis = Analysis::of(experiment, &entries);
+    assert_eq!(analysis.groups[0].baseline, "other");
+    assert!(analysis.comparisons.iter().all(|one| (one.target.as_str(), one.baseline.as_str()) == ("third", "other")));
+    assert_eq!(analysis.compared(), 8);
+}
+
+#[test]
+fn a_first_target_that_was_not_there_is_no_reason_to_compare_others() {
+    let targets = [ALIKE[0], ALIKE[1], Behaviour { name: "third", ..ALIKE[1] }];
+    let (experiment, mut entries) = imagined(&targets, 1).results();
+    entries.retain(|entry| !matches!(entry, Entry::Measured(one) if one.cell.target == "one"));
+    let analysis = Analysis::of(experiment, &entries);
+    assert_eq!(analysis.compared(), 0);
+    let expected = "At 1k.html with short connections, other and one cannot be compared: at no concurrency are both valid; at 50, \
+                    one was not measured.";
+    assert_eq!(analysis.answer[0], expected);
+}
