@@ -1,6 +1,6 @@
 //! The answer in sentences: of several targets what the comparisons say, of one what it did.
 
-use super::words::{case, counted, list, range, ratio, ratio_and_interval, sentence};
+use super::words::{case, counted, list, range, ratio, sentence};
 use super::{Analysis, Comparison, Estimate, Group, Metric, Outcome, Series, Word, portrait};
 
 /// The sentences; the first one answers the question.
@@ -131,16 +131,15 @@ fn cpu_clause(comparison: &Comparison, rates: &Comparison, over: &str) -> String
 
 /// `1.31 times (1.27 to 1.36)`.
 fn shown(estimate: &Estimate) -> String {
-    let (times, interval) = ratio_and_interval(estimate);
-    format!("{times} ({interval})")
+    format!("{} times ({})", estimate.shown_ratio(), estimate.shown_interval())
 }
 
 /// `1.01 times, 0.98 to 1.04; 7 more repeats would show one of this size`.
 fn unshown(estimate: &Estimate) -> String {
-    let (times, interval) = ratio_and_interval(estimate);
+    let ratio = format!("{} times, {}", estimate.shown_ratio(), estimate.shown_interval());
     match estimate.more_repeats {
-        Some(more) => format!("{times}, {interval}; {} would show one of this size", counted(more, "more repeat")),
-        None => format!("{times}, {interval}"),
+        Some(more) => format!("{ratio}; {} would show one of this size", counted(more, "more repeat")),
+        None => ratio,
     }
 }
 

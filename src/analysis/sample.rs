@@ -32,7 +32,7 @@ pub(crate) struct Imagined<'a> {
     pub repeats: u64,
     /// Standard deviation of the logarithm of each run.
     pub noise: f64,
-    /// Of the step by which the whole machine changes from block to block.
+    /// Of the step by which the whole machine changes from block to block; a twentieth of the way back it goes by itself.
     pub drift: f64,
     pub seed: u64,
 }
@@ -74,7 +74,7 @@ impl Imagined<'_> {
         let template = template();
         let mut entries = Vec::new();
         for block in cells.chunks(self.targets.len()) {
-            machine += self.drift * normal(&mut random);
+            machine = 0.95 * machine + self.drift * normal(&mut random);
             for (cell, target) in block.iter().zip(self.targets) {
                 let mut luck = || (machine + self.noise * normal(&mut random)).exp();
                 let (rate, cpu) = (target.per_s * luck(), target.cpu_us / luck());

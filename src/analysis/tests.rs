@@ -284,11 +284,11 @@ fn more_repeats_are_told_where_they_would_help() {
 fn the_answer_of_one() {
     let analysis = sample::portrait();
     let expected = [
-        "quintain answered at best 56897 requests/s (51493 to 58543): at 100k.html with keep-alive connections at concurrency \
+        "quintain answered at best 55077 requests/s (50718 to 55384): at 100k.html with keep-alive connections at concurrency \
          500.",
-        "A request took from 8.14 us of server CPU (1k.html with keep-alive connections at concurrency 50) to 8.75 us \
-         (1k.html with short connections at concurrency 50).",
-        "Beside short connections, kept ones had 1.010 to 1.059 times the requests/s and 0.930 to 1.001 times the server CPU \
+        "A request took from 8.37 us of server CPU (1k.html with keep-alive connections at concurrency 500) to 8.87 us \
+         (100k.html with short connections at concurrency 50).",
+        "Beside short connections, kept ones had 1.007 to 1.069 times the requests/s and 0.961 to 1.011 times the server CPU \
          for each request (medians at the same document and concurrency).",
     ];
     assert_eq!(analysis.answer, expected);

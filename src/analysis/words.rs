@@ -7,11 +7,19 @@ pub(super) fn ratio(ratio: f64) -> String {
     format!("{ratio:.decimals$}", decimals = decimals_of_ratio(ratio))
 }
 
-/// A ratio and its interval, as exact as the ratio: `1.31 times`, `1.27 to 1.36`.
-pub(super) fn ratio_and_interval(estimate: &Estimate) -> (String, String) {
-    let Estimate { ratio, low, high, .. } = estimate;
-    let decimals = decimals_of_ratio(*ratio);
-    (format!("{ratio:.decimals$} times"), format!("{low:.decimals$} to {high:.decimals$}"))
+impl Estimate {
+    /// The ratio in words, three decimals near 1 and else three digits: `1.31`.
+    #[must_use]
+    pub fn shown_ratio(&self) -> String {
+        ratio(self.ratio)
+    }
+
+    /// Its interval, as exact as the ratio: `1.27 to 1.36`.
+    #[must_use]
+    pub fn shown_interval(&self) -> String {
+        let decimals = decimals_of_ratio(self.ratio);
+        format!("{:.decimals$} to {:.decimals$}", self.low, self.high)
+    }
 }
 
 fn decimals_of_ratio(ratio: f64) -> usize {

@@ -10,6 +10,7 @@ pub mod ab_html;
 mod ab_times;
 mod chart;
 pub mod charts;
+pub mod experiment;
 pub mod hdr;
 pub mod json;
 pub mod page;

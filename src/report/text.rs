@@ -11,7 +11,7 @@ use crate::record::{Kind, Record, Run, Settings};
 use super::units::{counted, rate};
 
 /// Most columns of a line; only a word that is longer, as a URL may be, exceeds it.
-const WIDTH: usize = 100;
+pub(super) const WIDTH: usize = 100;
 /// Column in which text begins that has a label before it.
 const INDENT: usize = 12;
 
@@ -79,11 +79,11 @@ fn counted_addresses(count: usize) -> String {
 }
 
 /// A label and words after it; what does not fit goes on below.
-fn labelled(label: &str, words: &str) -> String {
+pub(super) fn labelled(label: &str, words: &str) -> String {
     wrapped(label, words, INDENT)
 }
 
-fn wrapped(label: &str, words: &str, indent: usize) -> String {
+pub(super) fn wrapped(label: &str, words: &str, indent: usize) -> String {
     let mut text = format!("{label:<indent$}");
     let mut column = text.chars().count();
     let mut at_start = true;
