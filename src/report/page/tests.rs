@@ -142,5 +142,5 @@ fn every_chart_says_in_words_what_it_shows() {
     let charts = page.matches("<svg class=\"chart\"").count();
     assert_eq!(charts, page.matches("<desc").count());
     assert_eq!(charts, 2 * 2 + 4 * (2 + 6), "two charts at a glance in two widths; four groups of one such and six");
-    assert!(page.contains("<desc id=\"group-1-requests-words\">tomcat: 13,009 at 50"), "words of the first chart");
+    assert!(page.contains("<desc id=\"group-1-requests-words\">tomcat: 19,055 at 50"), "words of the first chart");
 }
