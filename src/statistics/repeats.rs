@@ -57,7 +57,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_smaller_effect_and_a_stricter_level_need_more(effect in 0.02..1.0_f64, less in 0.1..1.0_f64) {
-            let needed = |effect, level| pairs_needed(effect, 0.3, level, 0.8).unwrap();
+            // None is more than anybody makes.
+            let needed = |effect, level| pairs_needed(effect, 0.3, level, 0.8).unwrap_or(u64::MAX);
             prop_assert!(needed(effect * less, 0.05) >= needed(effect, 0.05));
             prop_assert!(needed(effect, 0.05 * less) >= needed(effect, 0.05));
         }
