@@ -9,6 +9,7 @@ use crate::sweep::written::{self, Surroundings, Text, Understood, Wishes};
 
 mod ab_texts;
 mod dry_run;
+mod installed;
 mod obstacles;
 mod ours;
 mod run;
@@ -48,5 +49,8 @@ fn understand(args: &SweepArgs, around: &Surroundings) -> Result<(Text, Understo
 }
 
 fn dry_run(understood: &Understood, around: &Surroundings) -> ExitCode {
-    print(&dry_run::render(&understood.plan, &obstacles::of(&understood.plan, around)))
+    let plan = &understood.plan;
+    // A sweep that measures asks for the versions itself, and would say it twice.
+    let obstacles: Vec<_> = installed::doubtful(plan).into_iter().chain(obstacles::of(plan, around)).collect();
+    print(&dry_run::render(plan, &obstacles))
 }

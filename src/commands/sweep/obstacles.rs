@@ -1,8 +1,8 @@
 //! What a plan wants and this machine does not have.
 
 use std::net::IpAddr;
-use std::path::Path;
 
+use super::installed;
 use crate::commands::doctor;
 use crate::config::Mistake;
 use crate::load::preflight::{self, Facts, Needs};
@@ -18,7 +18,7 @@ const FILES: u64 = 8;
 
 /// Sentences, the worst first.
 pub(super) fn of(plan: &Plan, around: &Surroundings) -> Vec<String> {
-    let groups = [missing(plan), cpus(plan, around), connections(plan), sources(plan), settings(plan)];
+    let groups = [installed::missing(plan), cpus(plan, around), connections(plan), sources(plan), settings(plan)];
     groups.into_iter().flatten().collect()
 }
 
@@ -27,32 +27,6 @@ pub(super) fn wrong_source(understood: &Understood) -> Option<Mistake> {
     let text = &understood.plan.client.sources;
     let error = text.parse::<Sources>().err().filter(|_| !text.is_empty())?;
     Some(Mistake { place: understood.place("client.source").to_owned(), says: format!("client.source: {error}") })
-}
-
-/// Programs that are not there. A start script that misses a package says so only when it is started, and its target is then
-/// left out.
-fn missing(plan: &Plan) -> Vec<String> {
-    let missing = |target: &TargetPlan| match &target.how {
-        How::Command { words, .. } => {
-            let program = words.first()?;
-            let says =
-                format!("target {}: there is no program {program}, and the target will be left out.", target.name);
-            (!is_program(program)).then_some(says)
-        }
-        How::Ours { .. } | How::Running { .. } => None,
-    };
-    plan.targets.iter().filter_map(missing).collect()
-}
-
-fn is_program(name: &str) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    let runs =
-        |path: &Path| path.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0);
-    if name.contains('/') {
-        return runs(Path::new(name));
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| runs(&folder.join(name)))
 }
 
 fn cpus(plan: &Plan, around: &Surroundings) -> Vec<String> {

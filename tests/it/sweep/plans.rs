@@ -78,6 +78,31 @@ fn peers_that_are_not_there_are_said_to_be_left_out() {
 }
 
 #[test]
+fn a_command_that_cannot_say_its_version_is_doubted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = |name: &str, version: &str| {
+        format!("[[target]]\nname = '{name}'\ncommand = ['sh', '{{port}}']\nversion = {version}\n")
+    };
+    let rows = [
+        ("fine", "['sh', '-c', 'echo 1.0']", None),
+        ("silent", "['false']", Some("false has failed")),
+        ("spoken", "['sh', '-c', 'echo first; echo it is not there >&2; exit 69']", Some("it is not there")),
+        ("missing", "['no-such-program']", Some("there is no program no-such-program")),
+    ];
+    let targets: String = rows.iter().map(|(name, version, _)| target(name, version)).collect();
+    fs::write(folder.path().join("a.toml"), format!("question = 'Is it?'\n{targets}{MATRIX}")).expect("a file");
+    let text = printed(folder.path(), &["a.toml"]);
+    for (name, _, why) in rows {
+        let says = format!("\n  target {name}: sh is there, but its version is not to be had (");
+        assert_eq!(text.contains(&says), why.is_some(), "{name}: {text}");
+        assert!(
+            why.is_none_or(|why| text.contains(&format!("{says}{why}). If it is not installed, "))),
+            "{name}: {text}"
+        );
+    }
+}
+
+#[test]
 fn the_command_line_may_want_less_or_more() {
     let text = printed(package(), &["netty-tomcat", "--repeats", "2", "--targets", "netty,quintain-netty"]);
     assert!(text.contains("\n  320 cells x 2 repeats = 640 measurements\n"), "{text}");
