@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::SweepError;
+use super::history::History;
 use super::plan::Plan;
-use crate::record::experiment::{EXPERIMENT_FILE, Entry, Experiment, Machine, ReadError, VERSION, read};
+use crate::record::experiment::{EXPERIMENT_FILE, Experiment, Machine, ReadError, VERSION, read};
 
 /// The plan as it was written, for people.
 pub const PLAN_TEXT_FILE: &str = "plan.toml";
@@ -36,7 +37,7 @@ pub struct Before {
     /// What was planned, and where; none if it was ended before its targets were there.
     pub experiment: Option<Experiment>,
     /// What has happened.
-    pub entries: Vec<Entry>,
+    pub history: History,
 }
 
 impl Folder {
@@ -71,15 +72,15 @@ impl Folder {
         if tool != TOOL {
             return Err(folder.changed(format!("it was begun by {tool}, and this is {TOOL}")));
         }
-        let (experiment, entries) = match read(path) {
-            Ok(results) => (Some(results.experiment), results.entries),
-            Err(ReadError::NoExperiment(_)) => (None, Vec::new()),
+        let (experiment, history) = match read(path) {
+            Ok(results) => (Some(results.experiment), History::of(&results.entries)),
+            Err(ReadError::NoExperiment(_)) => (None, History::default()),
             Err(error) => return Err(error.into()),
         };
         if experiment.as_ref().is_some_and(|experiment| experiment.cells != plan.cells) {
             return Err(folder.changed(format!("{PLAN_FILE} and {EXPERIMENT_FILE} are of two plans")));
         }
-        Ok((folder, Before { plan, experiment, entries }))
+        Ok((folder, Before { plan, experiment, history }))
     }
 
     fn claim(path: &Path) -> Result<Self, SweepError> {

@@ -10,6 +10,7 @@ pub mod documents;
 pub mod error;
 pub mod estimate;
 pub mod folder;
+pub mod history;
 pub mod journal;
 pub mod launcher;
 pub mod machine;

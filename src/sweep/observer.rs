@@ -37,6 +37,8 @@ pub enum Event<'a> {
     NotMeasured(&'a NotMeasured),
     /// A measurement will not be made: its target or its document is left out.
     Skipped(&'a Cell),
+    /// Whatever was started is ended, which may take as long as targets are given for it.
+    Stopping,
     /// Something that people should know; it may be said more than once.
     Remark(&'a str),
 }

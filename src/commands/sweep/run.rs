@@ -14,13 +14,15 @@ use super::watcher::Watcher;
 use crate::commands::signals::{self, INTERRUPTED};
 use crate::commands::{FAILED, fail, print, say};
 use crate::process::limits;
+use crate::record::experiment::Cell;
 use crate::sweep::child::Program;
 use crate::sweep::documents;
 use crate::sweep::error::SweepError;
 use crate::sweep::folder::{Before, Folder};
+use crate::sweep::history::Counts;
 use crate::sweep::machine;
 use crate::sweep::plan::Plan;
-use crate::sweep::run::{self, Counts, Ended, Orders, settled};
+use crate::sweep::run::{self, Ended, Orders};
 use crate::sweep::wait::Stop;
 use crate::sweep::written::Surroundings;
 
@@ -61,7 +63,8 @@ fn measure(mut plan: Plan, folder: &Folder, before: Option<&Before>, around: &Su
         Ok(stop) => stop,
         Err(error) => return fail(FAILED, &format_args!("cannot listen to signals: {error}")),
     };
-    let mut watcher = Watcher::new(&plan, AbTexts::of(&plan, folder.path()), settled(before), quiet);
+    let settled = |cell: &Cell| before.is_some_and(|before| before.history.settles(cell));
+    let mut watcher = Watcher::new(&plan, AbTexts::of(&plan, folder.path()), settled, quiet);
     for obstacle in obstacles::of(&plan, around) {
         watcher.remark(&obstacle);
     }
@@ -91,7 +94,8 @@ fn listen() -> io::Result<Stop> {
 // === What is said in the end ===
 
 fn whole(counts: Counts, folder: &Path) -> ExitCode {
-    print(&format!("{}; the results are in {}\n", told(counts), folder.display()))
+    let sentence = format!("{}; the results are in {}", told(counts), folder.display());
+    if counts.measured == 0 { fail(FAILED, &sentence) } else { print(&format!("{sentence}\n")) }
 }
 
 fn stopped(counts: Counts, all: usize, folder: &Path) -> ExitCode {

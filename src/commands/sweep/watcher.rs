@@ -81,6 +81,7 @@ impl Observer for Watcher<'_> {
                 self.pace.skipped(expected(self.plan, cell));
                 self.meter.skipped();
             }
+            Event::Stopping => self.meter.passing("stopping the targets"),
             Event::Remark(remark) => self.remark(remark),
         }
     }

@@ -6,19 +6,18 @@
 use super::child::Program;
 use super::error::{Cut, SweepError};
 use super::folder::{Before, Folder};
+use super::history::{Counts, History};
 use super::journal::Journal;
 use super::observer::{Event, Observer};
 use super::plan::Plan;
 use super::target::Ground;
 use super::wait::Stop;
-use crate::record::experiment::{Cell, Entry, LeftOut, Machine};
+use crate::record::experiment::{Entry, LeftOut, Machine};
 
 mod begin;
-mod history;
 mod measuring;
 mod roster;
 
-use history::History;
 use roster::Roster;
 
 /// What a sweep is given.
@@ -47,26 +46,17 @@ pub enum Ended {
     Stopped(Counts),
 }
 
-/// Cells of all that were planned, those of the time before it was resumed among them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// With a record.
-    pub measured: usize,
-    /// Tried, without one.
-    pub not_measured: usize,
-    /// Not tried: their target or document was left out.
-    pub skipped: usize,
-}
-
 /// Measures every cell that is not in the journal yet. To be called on the main thread: see [`super::launcher`].
 ///
 /// # Errors
 ///
 /// [`SweepError`]. What stands in the journal is safe then, and the sweep can be resumed.
 pub fn run(orders: &Orders<'_>, observer: &mut dyn Observer) -> Result<Ended, SweepError> {
-    let ground =
-        Ground { program: orders.program, folder: orders.folder.path(), root: &orders.plan.root, stop: orders.stop };
-    let history = History::of(orders.before);
+    // Commands get it in their words, and may work in another folder than this.
+    let folder = std::path::absolute(orders.folder.path());
+    let folder = folder.map_err(|error| SweepError::write(orders.folder.path(), error))?;
+    let ground = Ground { program: orders.program, folder: &folder, root: &orders.plan.root, stop: orders.stop };
+    let history = orders.before.map_or(History::default(), |before| before.history.clone());
     if orders.plan.cells.iter().all(|cell| history.settles(cell)) {
         return Ok(Ended::Whole(history.counts(&orders.plan.cells)));
     }
@@ -75,18 +65,13 @@ pub fn run(orders: &Orders<'_>, observer: &mut dyn Observer) -> Result<Ended, Sw
     let (journal, unwritten) = (None, Vec::new());
     let mut sweep = Sweep { orders, ground, roster, history, journal, unwritten, left_out, counts, observer };
     let ended = sweep.all();
+    sweep.observer.see(Event::Stopping);
     sweep.roster.stop();
     match ended {
         Ok(()) => Ok(Ended::Whole(sweep.counts)),
         Err(Cut::Stopped) => Ok(Ended::Stopped(sweep.counts)),
         Err(Cut::Failed(error)) => Err(error),
     }
-}
-
-/// Whether a cell of a sweep that is resumed needs nothing any more.
-pub fn settled(before: Option<&Before>) -> impl Fn(&Cell) -> bool {
-    let history = History::of(before);
-    move |cell| history.settles(cell)
 }
 
 struct Sweep<'a> {

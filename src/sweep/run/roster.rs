@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use super::super::error::SweepError;
 use super::super::folder::Before;
+use super::super::history::History;
 use super::super::plan::Plan;
 use super::super::ports::Free;
 use super::super::target::{Ground, Target};
-use super::history::History;
 use crate::record::experiment::{Cell, Document, Experiment};
 
 /// The targets, in the order of the plan.

@@ -3,5 +3,6 @@
 mod bench;
 mod disk;
 mod ends;
+mod launcher;
 mod targets;
 mod whole;

@@ -75,6 +75,17 @@ fn one_that_lacks_a_package_or_is_not_there() {
     );
 }
 
+/// Whoever works in another folder finds its own all the same.
+#[test]
+fn one_that_writes_has_a_folder() {
+    let script = r#"cd / && touch "$1/here" && exit 3"#;
+    let b = format!("[[target]]\nname = \"b\"\ncommand = [\"sh\", \"-c\", '''{script}''', \"{{port}}\", \"{{dir}}\"]");
+    let bench = Bench::new(&b, FEW);
+    let ran = bench.start(&["plan.toml".as_ref(), "--out".as_ref(), "a folder/out".as_ref()]).finish();
+    ran.requires(1, "no target is left: b: it ended (exit code 3); go on with");
+    assert!(bench.path("a folder/out/targets/b/work/here").is_file());
+}
+
 #[test]
 fn one_that_never_answers() {
     let one = left_out_beside_a(&Bench::new(&command("sleep 600"), FEW));
