@@ -17,7 +17,7 @@ use super::listen::Bound;
 use super::operator::Operator;
 use super::post::Post;
 use super::reload::Stage;
-use super::signals::{Signals, Wish};
+use super::signals::{Deaf, Signals, Wish};
 use super::stop::Stop;
 use super::vitals::Vitals;
 use crate::config::plan::DeadlinesPlan;
@@ -89,6 +89,7 @@ impl Control {
             let clock = tokio::task::spawn_local(keep_time(stage.posts.clone(), Rc::clone(&pace)));
             let watchdog = tokio::task::spawn_local(keep_watchdog_quiet(Rc::clone(&manager), vitals));
             let _admin = admin.map(|bound| tokio::task::spawn_local(admin::serve(bound, Arc::clone(&overview))));
+            let team = stage.posts.clone();
             let mut obey = Obey { stage: &mut stage, pace: &pace, overview: &overview, manager: &manager, operator };
             let first = tokio::select! {
                 name = obey.until_stop(&mut signals) => Some(name),
@@ -102,8 +103,8 @@ impl Control {
                 tracing::info!("{name}: stopping, with {} for running answers", in_seconds(shutdown));
             }
             tokio::select! {
-                () = drain(&stage.posts, &threads, &stop, shutdown) => {}
-                name = signals.next_stop() => tracing::warn!("{name} again: ending at once"),
+                () = drain(&team, &threads, &stop, shutdown) => {}
+                name = obey.until_stop_again(&mut signals) => tracing::warn!("{name} again: ending at once"),
             }
             clock.abort();
             watchdog.abort();
@@ -143,8 +144,20 @@ impl Obey<'_> {
         }
     }
 
+    /// While running answers finish, which may take long enough for a rotation of logs.
+    async fn until_stop_again(&mut self, signals: &mut Signals) -> &'static str {
+        loop {
+            match signals.next().await {
+                Wish::Stop(name) => return name,
+                Wish::Reload => tracing::warn!("SIGHUP: the server is stopping; the configuration is not read again"),
+                Wish::ReopenLogs => self.reopen_logs(),
+            }
+        }
+    }
+
     /// As a whole or not at all.
     fn reload(&mut self) -> Result<(), String> {
+        let _deaf = Deaf::begin().map_err(|error| format!("cannot listen to signals meanwhile: {error}"))?;
         let live = self.operator.read_again()?.live;
         let next = self.stage.prepare(live.clone()).map_err(|error| error.to_string())?;
         self.operator.change_log(&live.log).map_err(|error| error.to_string())?;
@@ -155,6 +168,8 @@ impl Obey<'_> {
 
     /// Each goes on in the old file if the new one cannot be opened.
     fn reopen_logs(&mut self) {
+        // Without it a disk that does not answer is still no reason to leave the logs as they are.
+        let _deaf = Deaf::begin();
         let failed = [self.operator.reopen_log(), self.stage.log.reopen()].into_iter().filter_map(Result::err);
         let failed: Vec<_> = failed.map(|error| error.to_string()).collect();
         match failed.as_slice() {

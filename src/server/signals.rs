@@ -1,7 +1,12 @@
 //! The signals that a server understands.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use signal_hook::SigId;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What a signal asks for.
@@ -43,13 +48,34 @@ impl Signals {
             _ = self.user1.recv() => Wish::ReopenLogs,
         }
     }
+}
 
-    /// Waits for one that asks to end, and passes over the others.
-    pub async fn next_stop(&mut self) -> &'static str {
-        loop {
-            if let Wish::Stop(name) = self.next().await {
-                return name;
-            }
+/// The time in which the main thread hears nothing, because it waits for a disk that may never answer: of the signals that
+/// ask to end the second one ends the process from the signal handler, as it is. The first one is heard afterwards.
+pub struct Deaf(Vec<SigId>);
+
+impl Deaf {
+    /// From now on, until this is dropped.
+    pub fn begin() -> io::Result<Self> {
+        let asked = Arc::new(AtomicBool::new(false));
+        let mut deaf = Self(Vec::new());
+        for signal in [SIGTERM, SIGINT] {
+            // In this order: an action looks at the flag before the next one sets it.
+            deaf.0.push(flag::register_conditional_shutdown(signal, KILLED + signal, Arc::clone(&asked))?);
+            deaf.0.push(flag::register(signal, Arc::clone(&asked))?);
+        }
+        Ok(deaf)
+    }
+}
+
+impl Drop for Deaf {
+    fn drop(&mut self) {
+        for action in self.0.drain(..) {
+            signal_hook::low_level::unregister(action);
         }
     }
 }
+
+/// Added to the number of the signal: the exit code that a shell gives to a process which a signal has ended. To end by the
+/// signal itself is what process 1 of a container cannot do.
+const KILLED: i32 = 128;

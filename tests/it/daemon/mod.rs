@@ -8,6 +8,7 @@ mod manager;
 mod privileges;
 mod reload;
 mod rotation;
+mod signals;
 mod upgrade;
 
 use std::fs;
