@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::super::units::counted;
 use super::chart::{grouped, shown, shown_sentence};
+use super::glance::baseline;
 use super::table::{Column, Kind, table};
 use super::typography::sentence;
 use crate::analysis::{Analysis, Comparison, Estimate, Metric, Outcome, Word};
@@ -12,7 +13,7 @@ const COLUMNS: [Column; 10] = [
     Column("Document and connections", Kind::Words),
     Column("Connections", Kind::Figures),
     Column("Compared", Kind::Words),
-    Column("Of", Kind::Words),
+    Column("Of which", Kind::Words),
     Column("Verdict", Kind::Words),
     Column("Ratio", Kind::Figures),
     Column("95 % interval", Kind::Figures),
@@ -23,14 +24,14 @@ const COLUMNS: [Column; 10] = [
 
 /// How many there are, and a table; `None` of one target alone.
 pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
-    let baseline = shown(&analysis.experiment.targets.first()?.name);
+    let baseline = baseline(analysis);
     let made = analysis.compared() as u64;
     (!analysis.comparisons.is_empty()).then(|| {
         html! {
             p {
                 (counted(made, "comparison")) " with " (baseline) " could be made, of " (analysis.comparisons.len())
                 ". The more there are, the more of them chance alone would call a difference: the verdicts are those after Holm's \
-                 correction over all of them."
+                 correction over all of them. Faster and cheaper is better, slower and dearer is worse."
             }
             (table("comparisons-table", &format!("Ratios to {baseline}"), &COLUMNS, &rows(&analysis.comparisons)))
         }
@@ -53,7 +54,7 @@ fn row(comparison: &Comparison) -> Markup {
                 }
             }
             td.whole { (quantity(comparison.metric)) }
-            td { (shown(&comparison.target)) }
+            td.whole { (shown(&comparison.target)) " / " (shown(&comparison.baseline)) }
             @match &comparison.outcome {
                 Outcome::Compared(estimate) => (compared(comparison, estimate)),
                 Outcome::NotComparable(reason) => td colspan="6" { span.muted { "not comparable: " (sentence(reason)) } },

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::chart::{Dimension, group_name, grouped, shown};
-use super::table::{Column, Kind, figure, nothing, table};
+use super::table::{Column, Kind, figure, hollow, nothing, table};
 use super::typography::{sentence, spread};
 use crate::analysis::{Analysis, Group, Point, Spread};
 
@@ -70,7 +70,9 @@ fn row(target: &str, point: &Point, first_of_level: bool) -> Markup {
             th scope="row" { (shown(target)) }
             td.figures { (grouped(*concurrency as f64, 0)) }
             td.figures { (repeats) }
-            td.figures.main.hollow[!broken.is_empty()] { (spread(requests_per_s, 1.0, Dimension::Rate)) }
+            td.figures.main.hollow[!broken.is_empty()] {
+                (hollow(!broken.is_empty())) (spread(requests_per_s, 1.0, Dimension::Rate))
+            }
             (watched(server_cpu_us, NS_PER_US, Dimension::Time))
             (measured(client_cpu_us, NS_PER_US, Dimension::Time))
             @for latency in latencies { (measured(latency, NS_PER_MS, Dimension::Time)) }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::chart::{self, Dimension, Drawing, Quantity, Ratio, Size, group_name, grouped, shown};
 use super::charts::at_both_widths;
 use super::comparisons::{in_words, is_a_difference, word};
-use super::table::{Column, Kind, table};
+use super::table::{Column, Kind, hollow, table};
 use super::typography::sentence;
 use crate::analysis::{Analysis, Comparison, Group, Metric, Outcome, Point};
 
@@ -24,10 +24,9 @@ pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
 }
 
 fn against(analysis: &Analysis, charts: &[Markup]) -> Markup {
-    let baseline = analysis.experiment.targets.first().map(|target| shown(&target.name)).unwrap_or_default();
     html! {
         p {
-            "Each target against " strong { (baseline) } ", with the 95 % interval of the ratio. Within the grey band a difference would \
+            "Each target against " strong { (baseline(analysis)) } ", with the 95 % interval of the ratio. Within the grey band a difference would \
              not matter. A filled mark is a difference that was shown, a hollow one is none. "
             a href="#comparisons" { "All comparisons" } "."
         }
@@ -50,9 +49,19 @@ fn chart(analysis: &Analysis, metric: Metric) -> Option<Markup> {
 /// All comparisons of a metric that speak for their target; `None` without any.
 pub(in crate::report) fn drawing(analysis: &Analysis, metric: Metric, size: Size) -> Option<Drawing> {
     let ratios: Vec<_> = headlines(analysis, metric).filter_map(|comparison| ratio(analysis, comparison)).collect();
-    let baseline = analysis.experiment.targets.first().map(|target| shown(&target.name)).unwrap_or_default();
-    let title = format!("{}, as a ratio to {baseline}", name(metric).0);
+    let title = format!("{}, as a ratio to {}", name(metric).0, baseline(analysis));
     (!ratios.is_empty()).then(|| chart::ratios(&ratios, analysis.experiment.band, &title, size))
+}
+
+/// Whom the others are compared with. A document that the first target has no part in has another one.
+pub(in crate::report) fn baseline(analysis: &Analysis) -> String {
+    let mut names: Vec<_> = analysis.comparisons.iter().map(|comparison| comparison.baseline.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.as_slice() {
+        [only] => shown(only),
+        _ => "the first target of each document".to_owned(),
+    }
 }
 
 /// What a metric is called, and how in an id.
@@ -66,8 +75,7 @@ pub(in crate::report) const fn name(metric: Metric) -> (&'static str, &'static s
 
 /// Of each target in each group the comparison that speaks for it.
 fn headlines(analysis: &Analysis, metric: Metric) -> impl Iterator<Item = &Comparison> {
-    let targets = analysis.experiment.targets.iter().skip(1);
-    targets.flat_map(move |target| {
+    analysis.experiment.targets.iter().flat_map(move |target| {
         analysis.groups.iter().filter_map(move |group| analysis.headline(group, &target.name, metric))
     })
 }
@@ -99,7 +107,14 @@ fn alone(analysis: &Analysis) -> Markup {
         Column("p99", Kind::Figures),
     ];
     let rows = html! { @for group in &analysis.groups { (rows(group)) } };
-    table("glance-table", "Medians over the repeats", &columns, &rows)
+    let points = analysis.groups.iter().flat_map(|group| &group.series).flat_map(|series| &series.points);
+    let any_hollow = points.into_iter().any(|point| !point.broken.is_empty());
+    html! {
+        (table("glance-table", "Medians over the repeats", &columns, &rows))
+        @if any_hollow {
+            p { "○ says less of the server than of what kept it from its work: " a href="#figures" { "all figures" } " have the reasons." }
+        }
+    }
 }
 
 fn rows(group: &Group) -> Markup {
@@ -114,12 +129,13 @@ fn rows(group: &Group) -> Markup {
 fn row(group: &Group, point: &Point, first: bool) -> Markup {
     const NS_PER_US: f64 = 1e3;
     const NS_PER_MS: f64 = 1e6;
+    let is_hollow = !point.broken.is_empty();
     let time = |figure: f64, one| Dimension::Time.words(figure * one);
     html! {
         tr.level[first].same[!first] {
             th scope="row" { @if first { (group_name(group)) } @else { span.unseen { (group_name(group)) } } }
             td.figures { (grouped(point.concurrency as f64, 0)) }
-            td.figures.main.hollow[!point.broken.is_empty()] { (Dimension::Rate.words(point.requests_per_s.median)) }
+            td.figures.main.hollow[is_hollow] { (hollow(is_hollow)) (Dimension::Rate.words(point.requests_per_s.median)) }
             td.figures {
                 @match &point.server_cpu_us { Some(cpu) => (time(cpu.median, NS_PER_US)), None => "–" }
             }

@@ -42,6 +42,11 @@ pub(super) fn figure(inside: &Markup) -> Markup {
     html! { td.figures { (inside) } }
 }
 
+/// The sign of a point that takes no part in a verdict: what its mark looks like.
+pub(super) fn hollow(is_hollow: bool) -> Markup {
+    html! { @if is_hollow { span.sign title="takes no part in a verdict" { "○ " } } }
+}
+
 /// What was not measured.
 pub(super) fn nothing() -> Markup {
     html! { td.figures { span.muted title="not measured" { "–" } } }

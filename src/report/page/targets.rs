@@ -27,7 +27,7 @@ fn row(place: usize, target: &Target) -> Markup {
     let unknown = |text: &str, else_shown: &str| if text.is_empty() { else_shown.to_owned() } else { shown(text) };
     html! {
         tr {
-            th scope="row" { (swatch(Owner::Target(place))) " " (shown(&target.name)) }
+            th scope="row" { span.name { (swatch(Owner::Target(place))) span { (shown(&target.name)) } } }
             td { (unknown(&target.version, "says nothing")) }
             td.figures { @match target.workers { Some(workers) => (workers), None => "–" } }
             td.figures { (unknown(&target.cpus, "all")) }
