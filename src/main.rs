@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Ab(args) => commands::ab::run("ab", args.words),
         Command::Webbench(args) => commands::webbench::run(args.words),
         Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Stop(args) => commands::instance::stop(&args),
         Command::Reload(args) => commands::instance::reload(&args),
         Command::Status(args) => commands::instance::status(&args),

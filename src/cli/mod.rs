@@ -12,6 +12,7 @@ mod healthcheck;
 mod instance;
 mod launch;
 mod load;
+mod report;
 mod serve;
 mod sweep;
 pub mod values;
@@ -24,6 +25,7 @@ pub use healthcheck::HealthcheckArgs;
 pub use instance::{InstanceArgs, StopArgs};
 pub use launch::LaunchArgs;
 pub use load::LoadArgs;
+pub use report::ReportArgs;
 pub use serve::ServeArgs;
 pub use sweep::SweepArgs;
 
@@ -49,6 +51,8 @@ pub enum Command {
     Webbench(FaceArgs),
     /// Compare servers: documents x concurrency x kinds of connections x repeats, as a plan says.
     Sweep(SweepArgs),
+    /// Write down what a sweep found.
+    Report(ReportArgs),
     /// End a server that runs: running answers may finish first.
     Stop(StopArgs),
     /// Let a server that runs read its configuration again.

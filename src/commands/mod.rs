@@ -14,6 +14,7 @@ pub mod instance;
 pub mod launch;
 pub mod load;
 mod question;
+pub mod report;
 pub mod serve;
 mod signals;
 pub mod sweep;

@@ -22,6 +22,7 @@ mod load;
 mod logs;
 mod peers;
 mod profiles;
+mod report;
 mod scale;
 mod settings;
 mod startup;
