@@ -12,7 +12,7 @@ use super::ab_texts::AbTexts;
 use super::obstacles;
 use super::watcher::Watcher;
 use crate::commands::signals::{self, INTERRUPTED};
-use crate::commands::{FAILED, fail, print, say};
+use crate::commands::{FAILED, fail, report, say};
 use crate::process::limits;
 use crate::record::experiment::Cell;
 use crate::sweep::child::Program;
@@ -93,9 +93,14 @@ fn listen() -> io::Result<Stop> {
 
 // === What is said in the end ===
 
+/// With the report: whoever has waited for the figures wants to see them.
 fn whole(counts: Counts, folder: &Path) -> ExitCode {
     let sentence = format!("{}; the results are in {}", told(counts), folder.display());
-    if counts.measured == 0 { fail(FAILED, &sentence) } else { print(&format!("{sentence}\n")) }
+    if counts.measured == 0 {
+        return fail(FAILED, &sentence);
+    }
+    say(&sentence);
+    report::present(folder, folder, false)
 }
 
 fn stopped(counts: Counts, all: usize, folder: &Path) -> ExitCode {
