@@ -74,7 +74,7 @@ fn measure(mut plan: Plan, folder: &Folder, before: Option<&Before>, around: &Su
     watcher.finish();
     drop(made);
     match ended {
-        Ok(Ended::Whole(counts)) => whole(counts, folder.path()),
+        Ok(Ended::Whole(counts)) => whole(counts, folder.path(), quiet),
         Ok(Ended::Stopped(counts)) => stopped(counts, plan.cells.len(), folder.path()),
         Err(error) => failed(&error, folder.path()),
     }
@@ -94,12 +94,14 @@ fn listen() -> io::Result<Stop> {
 // === What is said in the end ===
 
 /// With the report: whoever has waited for the figures wants to see them.
-fn whole(counts: Counts, folder: &Path) -> ExitCode {
+fn whole(counts: Counts, folder: &Path, quiet: bool) -> ExitCode {
     let sentence = format!("{}; the results are in {}", told(counts), folder.display());
     if counts.measured == 0 {
         return fail(FAILED, &sentence);
     }
-    say(&sentence);
+    if !quiet {
+        say(&sentence);
+    }
     report::present(folder, folder, false)
 }
 

@@ -32,7 +32,11 @@ fn every_cell_is_measured_once_and_has_its_report() {
     let bench = Bench::new(TWO, BOTH_KINDS);
     let ran = bench.begin().finish();
     ran.requires(0, "[32/32] ");
-    assert!(ran.stdout.starts_with("32 cells are measured; the results are in "), "{ran:#?}");
+    ran.requires(0, "32 cells are measured; the results are in ");
+    assert!(ran.stdout.contains("The report is "), "{ran:#?}");
+    for file in ["report.html", "summary.md", "summary.csv", "summary.json"] {
+        assert!(fs::metadata(bench.out().join(file)).is_ok_and(|file| file.len() > 0), "{file}: {ran:#?}");
+    }
     let measured = bench.everything_is_measured_once();
     assert_eq!(measured.len(), 2 * 2 * 2 * 2 * 2);
     for one in &measured {
