@@ -1,6 +1,6 @@
 //! Before the first measurement: targets that answer as they should, what the experiment is, and the warm-up.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::error::{Cut, SweepError};
 use super::super::folder::TOOL;
@@ -10,9 +10,6 @@ use super::super::target::{Out, Probe};
 use super::super::warm_up::warm_up;
 use super::Sweep;
 use crate::record::experiment::{Entry, Experiment, LeftOut, VERSION};
-
-/// How long one answer may take when the documents are compared.
-const ANSWER: Duration = Duration::from_secs(20);
 
 impl Sweep<'_> {
     /// Starts everybody and compares every document, once. Who answers something else takes no part.
@@ -55,7 +52,7 @@ impl Sweep<'_> {
     fn compare_documents(&mut self, at: usize) -> Result<(), Cut> {
         let documents = self.roster.seat(at).documents.clone();
         for document in documents {
-            let probe = self.roster.seat(at).target.ask(document, ANSWER, &self.ground)?;
+            let probe = self.roster.seat(at).target.ask(document, &self.ground)?;
             if let Probe::Wrong { reason, .. } = probe {
                 self.absent(at, Some(document.name.clone()), reason)?;
             }

@@ -18,38 +18,43 @@ const RESTARTS: u32 = 1;
 /// How often a run is tried again because a process ended between the look at the target's processes and the run's own.
 const TRIES: u32 = 3;
 
-/// How long an answer may take that says whether a target which was not started for this is still there.
-const ANSWER: Duration = Duration::from_secs(20);
-
 /// Failures in a row that end a run: nothing was answered for so long that nothing will be. In multiples of the connections,
 /// of which each may fail once for one event, and at least so many.
 const FAILURES_EACH: u64 = 10;
 const FAILURES: u64 = 1000;
 
+/// What is known of a cell beside its record.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    restarted: bool,
+    time_wait: u64,
+}
+
 impl Sweep<'_> {
     /// Measures a cell, or finds that there is nobody to measure.
     pub(super) fn cell(&mut self, cell: &Cell) -> Result<(), Cut> {
-        let Some((at, restarted)) = self.ready_for(cell)? else {
-            self.counts.skipped += 1;
-            self.observer.see(Event::Skipped(cell));
-            return Ok(());
-        };
+        let Some((at, restarted)) = self.ready_for(cell)? else { return self.skip(cell) };
         let time_wait = self.cool_down()?;
         self.observer.see(Event::Began(cell));
-        let said = self.measure(at, cell)?;
-        said.remarks.iter().for_each(|remark| self.observer.see(Event::Remark(remark)));
-        let end = self.roster.seat(at).target.ended();
-        // A machine that goes down ends the target as well, and that says nothing of it.
-        if end.is_some() && self.ground.stop.asked() {
-            return Err(Cut::Stopped);
+        let (said, end) = self.measure(at, cell)?;
+        match (said.answer, end) {
+            // It died before anything could be asked of it: that is no reason for a gap.
+            (Answer::Nothing(_), Some(end)) if !restarted => {
+                self.revive(at, &end)?;
+                if self.roster.of(cell).is_none() {
+                    return self.skip(cell);
+                }
+                let (said, end) = self.measure(at, cell)?;
+                self.settle(at, cell, said.answer, Before { restarted: true, time_wait }, end)
+            }
+            (answer, end) => self.settle(at, cell, answer, Before { restarted, time_wait }, end),
         }
-        let restarted = restarted || end.is_some();
-        let has_record = self.keep(cell, said.answer, restarted, time_wait)?;
-        match end {
-            Some(end) => self.revive(at, &end),
-            None if has_record => Ok(()),
-            None => self.look_after(at),
-        }
+    }
+
+    fn skip(&mut self, cell: &Cell) -> Result<(), Cut> {
+        self.counts.skipped += 1;
+        self.observer.see(Event::Skipped(cell));
+        Ok(())
     }
 
     /// Who is to be measured, and whether it had died meanwhile; nobody if it takes no part.
@@ -69,16 +74,23 @@ impl Sweep<'_> {
         waited.ok_or(Cut::Stopped)
     }
 
-    fn measure(&mut self, at: usize, cell: &Cell) -> Result<Said, Cut> {
+    /// What the load tool says, and how the target ended if it has.
+    fn measure(&mut self, at: usize, cell: &Cell) -> Result<(Said, Option<String>), Cut> {
         let mut tries = 0;
         loop {
             let ask = self.ask(at, cell);
             let said = measure(self.ground.program, &ask, self.ground.stop).map_err(SweepError::Start)?;
+            said.remarks.iter().for_each(|remark| self.observer.see(Event::Remark(remark)));
+            let end = self.roster.seat(at).target.ended();
+            // A machine that goes down ends the target as well, and that says nothing of it.
+            if end.is_some() && self.ground.stop.asked() {
+                return Err(Cut::Stopped);
+            }
             tries += 1;
             let somebody_went = || ask.watch.iter().any(|pid| !Path::new(&format!("/proc/{pid}")).exists());
-            let again = matches!(said.answer, Answer::Nothing(_)) && tries < TRIES && somebody_went();
-            if !again || self.roster.seat(at).target.ended().is_some() {
-                return Ok(said);
+            let is_worth_a_try = matches!(said.answer, Answer::Nothing(_)) && end.is_none() && somebody_went();
+            if !is_worth_a_try || tries == TRIES {
+                return Ok((said, end));
             }
         }
     }
@@ -107,9 +119,27 @@ impl Sweep<'_> {
         }
     }
 
-    /// Keeps what came of it, and says whether there is a record.
-    fn keep(&mut self, cell: &Cell, answer: Answer, restarted: bool, time_wait: u64) -> Result<bool, Cut> {
-        let cell = cell.clone();
+    /// Writes down what came of it, and looks after the target.
+    fn settle(
+        &mut self,
+        at: usize,
+        cell: &Cell,
+        answer: Answer,
+        before: Before,
+        end: Option<String>,
+    ) -> Result<(), Cut> {
+        let restarted = before.restarted || end.is_some();
+        let has_record = self.keep(cell, answer, Before { restarted, ..before })?;
+        match end {
+            Some(end) => self.revive(at, &end),
+            None if has_record => Ok(()),
+            None => self.look_after(at),
+        }
+    }
+
+    /// Writes it down, and says whether there is a record.
+    fn keep(&mut self, cell: &Cell, answer: Answer, before: Before) -> Result<bool, Cut> {
+        let (cell, Before { restarted, time_wait }) = (cell.clone(), before);
         match judged(answer)? {
             Ok(record) => {
                 let measured = Box::new(Measured { cell, restarted, time_wait, record });
@@ -150,7 +180,7 @@ impl Sweep<'_> {
         if seat.target.is_ours_to_start() {
             return Ok(());
         }
-        match seat.target.ask(seat.documents[0], ANSWER, &self.ground)? {
+        match seat.target.ask(seat.documents[0], &self.ground)? {
             Probe::Right { .. } => Ok(()),
             Probe::Wrong { reason, .. } => self.leave_out(at, None, format!("it does not answer any more: {reason}")),
         }

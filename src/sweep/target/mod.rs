@@ -147,7 +147,7 @@ impl<'a> Target<'a> {
         let until = Instant::now() + self.plan.ready_within;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let probe = self.ask(document, left, ground)?;
+            let probe = probe::ask(&self.url, document, left, ground)?;
             // First: if it has ended, somebody else has answered.
             if let Some(end) = self.ended() {
                 return Ok(Err(Out(end)));
@@ -176,7 +176,7 @@ impl<'a> Target<'a> {
 
     /// One that runs is there or not: nobody waits for it.
     fn is_there(&mut self, document: &Document, ground: &Ground<'_>) -> Result<Result<(), Out>, Cut> {
-        let probe = self.ask(document, self.plan.ready_within, ground)?;
+        let probe = self.ask(document, ground)?;
         match probe.status_is_right() {
             Some(server) => self.is_up(server, ground).map(Ok),
             None => Ok(Err(Out(format!("it does not answer 200 for /{}: {}", document.name, probe.reason())))),
@@ -200,8 +200,8 @@ impl<'a> Target<'a> {
     /// # Errors
     ///
     /// The sweep has to stop, or no process can be started.
-    pub fn ask(&self, document: &Document, within: Duration, ground: &Ground<'_>) -> Result<Probe, Cut> {
-        probe::ask(&self.url, document, within, ground)
+    pub fn ask(&self, document: &Document, ground: &Ground<'_>) -> Result<Probe, Cut> {
+        probe::ask(&self.url, document, probe::ANSWER, ground)
     }
 
     /// How it ended, as a sentence, if it has; never of one that was running.

@@ -14,7 +14,7 @@ use crate::record::{Record, Run};
 const KNOCK: Duration = Duration::from_secs(1);
 
 /// The longest that one answer may take: the largest document, from a server that is still being compiled.
-const ANSWER: Duration = Duration::from_secs(20);
+pub(super) const ANSWER: Duration = Duration::from_secs(20);
 
 /// What came of a request.
 #[derive(Debug, PartialEq, Eq)]

@@ -183,6 +183,20 @@ fn one_that_dies_is_started_again_once() {
     bench.nothing_is_left();
 }
 
+/// It dies while the next cell waits for sockets to leave TIME_WAIT, which they do not: the connections were short. That cell
+/// is measured all the same, of the one that was started again.
+#[test]
+fn one_that_dies_between_two_cells_leaves_no_gap() {
+    let waiting = "cool_down = { time_wait_below = 1, at_most = \"3s\" }\nwarm_up = { cycles = 0 }\nrepeats = 1";
+    let bench = Bench::new(A, &format!("concurrency = 1\nrequests = 20\n[order]\n{waiting}"));
+    let mut sweep = bench.begin();
+    let first = sweep.until_measured(1);
+    signal_to(first[0].record.runs[0].watched[0].pid, Signal::KILL);
+    sweep.finish().requires(0, "a had to be started again: it ended (signal 9)");
+    let measured = bench.everything_is_measured_once();
+    assert_eq!(measured.iter().map(|one| one.restarted).collect::<Vec<_>>(), [false, true]);
+}
+
 /// It was there, and it is not there any more: half of its cells would be missing for what may be a slip.
 #[test]
 fn one_that_took_part_has_to_come_back() {
