@@ -2,6 +2,8 @@
 //!
 //! Own code, because the crate sd-notify does not know the abstract addresses that systemd uses inside of containers.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -10,11 +12,15 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
+/// Words that wait for room in the manager's queue at the most; beyond that the oldest is lost.
+const WAITING: usize = 8;
+
 /// The way to the service manager, if there is one.
 #[derive(Debug, Default)]
 pub struct Manager {
     socket: Option<UnixDatagram>,
     watchdog: Option<Duration>,
+    waiting: RefCell<VecDeque<String>>,
 }
 
 impl Manager {
@@ -24,7 +30,7 @@ impl Manager {
     pub fn of_this_process() -> Self {
         let Some(address) = std::env::var_os("NOTIFY_SOCKET") else { return Self::default() };
         match connect(address.as_bytes()) {
-            Ok(socket) => Self { socket: Some(socket), watchdog: watchdog() },
+            Ok(socket) => Self { socket: Some(socket), watchdog: watchdog(), waiting: RefCell::default() },
             Err(error) => {
                 tracing::warn!("cannot reach the service manager at NOTIFY_SOCKET: {error}");
                 Self::default()
@@ -55,18 +61,45 @@ impl Manager {
         self.say("STOPPING=1");
     }
 
-    /// A sign of life.
+    /// A sign of life. One that finds no room is as good as the next one.
     pub fn alive(&self) {
-        self.say("WATCHDOG=1");
+        if self.waiting.borrow().is_empty()
+            && let Err(error) = self.send("WATCHDOG=1")
+        {
+            tracing::warn!("the service manager did not take a sign of life: {error}");
+        }
     }
 
-    /// A manager that does not take a word in time has lost it: the socket does not wait.
-    fn say(&self, words: &str) {
-        if let Some(socket) = &self.socket
-            && let Err(error) = socket.send(words.as_bytes())
-        {
-            tracing::warn!("the service manager did not take {words:?}: {error}");
+    /// Says in their order what found no room before. To be called again and again: a manager that is busy starting a
+    /// machine takes no word for a while, and a server of whose readiness it has not heard is ended in the end.
+    pub fn say_what_waits(&self) {
+        let mut waiting = self.waiting.borrow_mut();
+        while let Some(words) = waiting.front() {
+            match self.send(words) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) => tracing::warn!("the service manager did not take {words:?}: {error}"),
+                Ok(()) => {}
+            }
+            waiting.pop_front();
         }
+    }
+
+    fn say(&self, words: &str) {
+        if self.socket.is_some() {
+            let mut waiting = self.waiting.borrow_mut();
+            waiting.push_back(words.to_owned());
+            if waiting.len() > WAITING {
+                let lost = waiting.pop_front();
+                tracing::warn!("the service manager takes nothing; {:?} is lost", lost.unwrap_or_default());
+            }
+            drop(waiting);
+            self.say_what_waits();
+        }
+    }
+
+    /// The socket does not wait: the thread that speaks keeps the clock as well.
+    fn send(&self, words: &str) -> io::Result<()> {
+        self.socket.as_ref().map_or(Ok(()), |socket| socket.send(words.as_bytes()).map(drop))
     }
 }
 

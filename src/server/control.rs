@@ -86,7 +86,7 @@ impl Control {
         operator.serving();
         manager.ready();
         let outcome = runtime.block_on(async {
-            let clock = tokio::task::spawn_local(keep_time(stage.posts.clone(), Rc::clone(&pace)));
+            let clock = tokio::task::spawn_local(keep_time(stage.posts.clone(), Rc::clone(&pace), Rc::clone(&manager)));
             let watchdog = tokio::task::spawn_local(keep_watchdog_quiet(Rc::clone(&manager), vitals));
             let _admin = admin.map(|bound| tokio::task::spawn_local(admin::serve(bound, Arc::clone(&overview))));
             let team = stage.posts.clone();
@@ -206,14 +206,15 @@ fn sweep_interval(deadlines: &DeadlinesPlan) -> u32 {
     u32::try_from(shortest.as_millis() / 4 / TICK.as_millis()).unwrap_or(1).max(1)
 }
 
-/// Moves each worker's clock and sweeps its connections.
-async fn keep_time(team: Vec<Arc<Post>>, pace: Rc<Cell<Pace>>) {
+/// Moves each worker's clock and sweeps its connections. Whoever has no room for words is asked again at each tick.
+async fn keep_time(team: Vec<Arc<Post>>, pace: Rc<Cell<Pace>>, manager: Rc<Manager>) {
     let mut interval = tokio::time::interval(TICK);
     // After a pause of the whole machine one late tick is enough.
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut tick, mut last, mut swept) = (0_u32, Instant::now(), 0);
     loop {
         interval.tick().await;
+        manager.say_what_waits();
         let passed = (last.elapsed().as_millis() / TICK.as_millis()).min(MOST_AT_ONCE);
         last = Instant::now();
         tick = tick.wrapping_add(passed.max(1) as u32);

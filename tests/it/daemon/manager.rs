@@ -47,6 +47,27 @@ fn it_is_told_of_each_state() {
     assert_eq!(manager.next(), "STOPPING=1");
 }
 
+/// A manager that has no room for a word has other services to start, and is not told twice: READY=1 was lost, and the server
+/// was ended as one that never became ready.
+#[test]
+fn a_word_waits_for_room() {
+    let site = Site::small();
+    let path = site.outer().join("notify");
+    let manager = Manager::over(UnixDatagram::bind(&path).expect("a socket"));
+    let others = UnixDatagram::unbound().expect("a socket");
+    others.set_nonblocking(true).expect("a socket");
+    let fill = || (0..100_000).take_while(|_| others.send_to(b"X", &path).is_ok()).count();
+    assert!(fill() < 100_000, "the queue has a bound");
+    let server = Launch::over(site.root()).env("NOTIFY_SOCKET", path.to_str().expect("UTF-8")).start();
+    assert_eq!(server.get("/ten.txt").status, 200);
+    signal(server.id(), Signal::HUP);
+    server.wait_for_log("in force");
+    let mut heard = (0..100_000).map(|_| manager.next()).filter(|word| word != "X");
+    assert_eq!(heard.next().as_deref(), Some("READY=1"));
+    assert!(heard.next().is_some_and(|word| word.starts_with("RELOADING=1")));
+    assert_eq!(heard.next().as_deref(), Some("READY=1"));
+}
+
 #[test]
 fn it_may_have_an_abstract_address() {
     let site = Site::small();
