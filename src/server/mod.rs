@@ -64,6 +64,11 @@ pub enum ServerError {
     /// An address cannot be had.
     #[error(transparent)]
     Listen(#[from] ListenError),
+    /// Of several sockets for the admin listener all but one would be held by nobody, and whoever connects there wait for ever.
+    #[error(
+        "LISTEN_FDNAMES calls {0} sockets \"admin\", but there is one admin listener; give the others another name"
+    )]
+    AdminDoors(usize),
     /// The folder cannot be served.
     #[error(transparent)]
     Site(#[from] SiteError),
@@ -142,6 +147,9 @@ fn open_doors(
     let AdminPlan { listen: admin } = admin;
     let admin_plan = listen::admin_plan();
     let (mut for_admin, to_serve): (Vec<_>, Vec<_>) = inherited.into_iter().partition(|door| door.name == ADMIN_DOOR);
+    if for_admin.len() > 1 {
+        return Err(ServerError::AdminDoors(for_admin.len()));
+    }
     let bound = match to_serve.is_empty() {
         true => listen::bind(listen, sets)?,
         false => to_serve.into_iter().map(|door| listen::adopt(door, listen, sets)).collect::<Result<_, _>>()?,

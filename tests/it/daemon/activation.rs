@@ -104,6 +104,16 @@ fn a_socket_named_admin_is_the_admin_listener() {
     assert_eq!(Client::connect(&Endpoint::Tcp(admin_address)).get("/healthz").text(), "ok\n");
 }
 
+/// The second one was closed without a word: with the socket unit in between, its clients waited for ever.
+#[test]
+fn two_sockets_named_admin_are_one_too_many() {
+    let site = Site::small();
+    let sockets = vec![copy(&listener().0), copy(&listener().0)];
+    let output = Activated::start(&launch(&site).listen("127.0.0.1:0"), sockets, "admin:admin").finish();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr(&output).contains("calls 2 sockets \"admin\""), "{output:?}");
+}
+
 #[test]
 fn a_unix_socket_can_be_inherited_and_keeps_its_name() {
     let site = Site::small();
