@@ -111,7 +111,7 @@ impl Way {
     /// For people.
     fn name(&self) -> String {
         match self {
-            Self::Tcp(url) => url.text.clone(),
+            Self::Tcp(url) => url.shown(),
             Self::Unix { socket, path } => format!("{path} at unix:{}", socket.display()),
         }
     }

@@ -39,12 +39,12 @@ pub enum UrlError {
 impl Url {
     /// Takes a URL apart.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
-        let wrong = || UrlError::NotAUrl(text.to_owned());
+        let wrong = || UrlError::NotAUrl(without_credentials(text));
         let uri: Uri = text.parse().map_err(|_| wrong())?;
         let parts = uri.into_parts();
         let (Some(scheme), Some(authority)) = (parts.scheme, parts.authority) else { return Err(wrong()) };
         if scheme != http::uri::Scheme::HTTP {
-            return Err(UrlError::Scheme { url: text.to_owned(), scheme: scheme.to_string() });
+            return Err(UrlError::Scheme { url: without_credentials(text), scheme: scheme.to_string() });
         }
         let credentials = authority.as_str().rsplit_once('@').map(|(before, _)| before.to_owned());
         let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
@@ -67,6 +67,12 @@ impl Url {
         Ok(Self { text: text.to_owned(), credentials, host, port, path })
     }
 
+    /// As it may be shown: what is printed is kept and passed on, and a password is not for that.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        without_credentials(&self.text)
+    }
+
     /// What stands in a `Host` line: with brackets around IPv6, and with the port where it is not the default.
     #[must_use]
     pub fn authority(&self) -> String {
@@ -80,9 +86,36 @@ impl Url {
     }
 }
 
+/// A text that need not be a URL, without what stands between `//` and the last `@` before the path.
+fn without_credentials(text: &str) -> String {
+    let begin = text.find("//").map_or(0, |slashes| slashes + 2);
+    let (scheme, rest) = text.split_at(begin);
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}{host}{path}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let rows = [
+            ("http://u:p@h:8080/x@y", "http://h:8080/x@y"),
+            ("http://u:p@@h", "http://h"),
+            ("https://u:p@h/", "https://h/"),
+            ("http://u:p@h:0/", "http://h:0/"),
+            ("http://h/?mail=a@b", "http://h/?mail=a@b"),
+            ("u:p@h/", "h/"),
+        ];
+        for (text, shown) in rows {
+            match Url::parse(text) {
+                Ok(url) => assert_eq!(url.shown(), shown),
+                Err(error) => assert!(error.to_string().starts_with(&format!("'{shown}'")), "{error}"),
+            }
+        }
+    }
 
     #[test]
     fn taken_apart() {

@@ -35,6 +35,18 @@ fn more_connections_than_there_are_ports_are_not() {
     assert!(text.contains("100000 connections are not possible as it is: see "), "{text}");
 }
 
+/// A report of the doctor is what people post when they ask for help.
+#[test]
+fn a_password_in_the_url_is_not_printed() {
+    let site = Site::small();
+    let server = Server::over(&site);
+    let with_password = server.url("/ten.txt").replace("//", "//user:secret@");
+    for url in [&with_password, "http://user:secret@127.0.0.1:1/", "https://user:secret@127.0.0.1/"] {
+        let (_, text) = doctor(&["--connections", "1", "--url", url]);
+        assert!(text.contains("//127.0.0.1") && !text.contains("secret"), "{text}");
+    }
+}
+
 #[test]
 fn a_url_is_asked() {
     let site = Site::small();

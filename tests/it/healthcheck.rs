@@ -55,6 +55,18 @@ fn the_admin_listener_is_asked_where_there_is_one() {
     assert_eq!((code, text), (Some(0), format!("http://{admin}/healthz answers 200\n")));
 }
 
+/// What a health check prints is kept by the container's engine and shown to whoever inspects it.
+#[test]
+fn a_password_in_the_url_is_not_printed() {
+    let site = Site::small();
+    let server = Server::over(&site);
+    let port = port(server.endpoint());
+    for target in [format!("@127.0.0.1:{port}/ten.txt"), "@127.0.0.1:1/".to_owned(), "@127.0.0.1:x/".to_owned()] {
+        let (_, text) = healthcheck(site.outer(), &[], &["--url", &format!("http://user:secret{target}")]);
+        assert!(text.contains("//127.0.0.1") && !text.contains("secret") && !text.contains("user"), "{text}");
+    }
+}
+
 #[test]
 fn unix_sockets_are_asked_too() {
     let site = Site::small();

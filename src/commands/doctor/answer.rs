@@ -22,7 +22,7 @@ pub(super) struct Answer {
 pub(super) fn ask(url: &Url) -> Answer {
     const NAME: &str = "URL";
     let failed = |error: io::Error, loopback| {
-        let means = format!("{} does not answer: {error}.", url.text);
+        let means = format!("{} does not answer: {error}.", url.shown());
         Answer { facts: vec![Fact::new(Mark::Problem, NAME, "no answer", means)], loopback }
     };
     let (stream, resolved) = match question::connect(url, PATIENCE) {
@@ -54,7 +54,7 @@ fn answered(url: &Url, status: u16, peer: SocketAddr, resolved: &[SocketAddr]) -
     let fine = (200..400).contains(&status);
     let means =
         if fine { "it answers" } else { "it answers, but with an error, and errors are what would be measured" };
-    Fact::new(Mark::look_if(!fine), "URL", status, format!("{}: {means}.{others}", url.text))
+    Fact::new(Mark::look_if(!fine), "URL", status, format!("{}: {means}.{others}", url.shown()))
 }
 
 fn way(stream: &TcpStream, local: SocketAddr, peer: SocketAddr) -> Fact {

@@ -54,25 +54,18 @@ fn common_host(urls: &[Url]) -> Result<HostPort, Refusal> {
     match others.iter().find(differs) {
         Some(other) => Err(Refusal::usage(format_args!(
             "all URLs must have the same host and port, but '{}' is of {} and '{}' is of {}",
-            shown(first),
+            first.shown(),
             first.authority(),
-            shown(other),
+            other.shown(),
             other.authority()
         ))),
         None => Ok(HostPort { host: first.host.clone(), port: first.port }),
     }
 }
 
-/// A URL as it may be shown: records are kept and passed on, and a password is not theirs to tell.
-fn shown(url: &Url) -> String {
-    match &url.credentials {
-        Some(credentials) => url.text.replacen(&format!("{credentials}@"), "", 1),
-        None => url.text.clone(),
-    }
-}
-
+/// Records are kept and passed on.
 fn without_credentials(url: Url) -> Url {
-    Url { text: shown(&url), credentials: None, ..url }
+    Url { text: url.shown(), credentials: None, ..url }
 }
 
 /// The lines of the head: the default ones without those that `-H` names, then those of `-H` in their order.
