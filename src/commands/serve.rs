@@ -15,7 +15,7 @@ use crate::process::activation::{self, Inherited};
 use crate::process::daemon::{self, Outcome, Readiness, Side};
 use crate::process::pid_file::PidFile;
 use crate::process::user::User;
-use crate::process::{affinity, cgroup};
+use crate::process::{affinity, cgroup, log_file};
 use crate::server::operator::Operator;
 use crate::site::{Site, SiteError};
 use crate::{server, telemetry};
@@ -98,18 +98,20 @@ fn in_background(reader: Reader<'_>, configuration: Configuration, inherited: Ve
     }
 }
 
-/// In the background the standard streams lead nowhere, and a log that nobody can read is no log.
+/// In the background the standard streams lead nowhere, whatever they are called, and a log that nobody can read is no log.
 fn leaves_streams_alone(LogPlan { file, access, .. }: &LogPlan) -> Result<(), &'static str> {
     match (file, access) {
-        (LogFile::Stderr, _) => {
-            Err("--daemon: nobody sees stderr in the background; name a file with --set log.file=/PATH/TO/LOG")
-        }
-        (_, AccessLog::Stdout | AccessLog::Stderr) => {
-            Err("--daemon: nobody sees stdout or stderr in the background; name a file with --access-log /PATH/TO/LOG")
-        }
+        (LogFile::File(path), _) if log_file::is_a_stream(path) => Err(NO_STDERR),
+        (LogFile::Stderr, _) => Err(NO_STDERR),
+        (_, AccessLog::File(path)) if log_file::is_a_stream(path) => Err(NO_STREAMS),
+        (_, AccessLog::Stdout | AccessLog::Stderr) => Err(NO_STREAMS),
         (LogFile::File(_), AccessLog::Off | AccessLog::File(_)) => Ok(()),
     }
 }
+
+const NO_STDERR: &str = "--daemon: nobody sees stderr in the background; name a file with --set log.file=/PATH/TO/LOG";
+const NO_STREAMS: &str =
+    "--daemon: nobody sees stdout or stderr in the background; name a file with --access-log /PATH/TO/LOG";
 
 // === Serving ===
 

@@ -94,6 +94,10 @@ fn streams_that_lead_nowhere_are_refused() {
     for (launch, way_out) in [
         (Launch::over(site.root()).switch("--daemon"), "log.file="),
         (Daemon::launch(&site).set("log.access", "stdout"), "--access-log"),
+        // The same by the system's names.
+        (Daemon::launch(&site).set("log.file", "/dev/stderr"), "log.file="),
+        (Daemon::launch(&site).set("log.access", "/dev/stdout"), "--access-log"),
+        (Daemon::launch(&site).set("log.access", "/proc/self/fd/1"), "--access-log"),
     ] {
         let output = launch.command().output().expect("it runs");
         assert_eq!(output.status.code(), Some(2), "{output:?}");
