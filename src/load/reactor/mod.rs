@@ -228,7 +228,8 @@ impl<'a> Reactor<'a> {
         {
             return Some(slot);
         }
-        let is_too_soon = self.unproven >= UNPROVEN && now < self.next_burst_at;
+        // Asked of the first of a burst alone: each of them puts the next burst off.
+        let is_too_soon = *new == 0 && self.unproven >= UNPROVEN && now < self.next_burst_at;
         if self.opened == self.slots.len() || *new == BURST || is_too_soon {
             return None;
         }
