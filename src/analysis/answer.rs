@@ -39,7 +39,7 @@ fn overview(analysis: &Analysis, target: &str, baseline: &str) -> Option<String>
 }
 
 /// `more in 3 (1.10 to 1.62 times), no difference shown in 1`.
-fn tally(comparisons: &[&Comparison], [better, worse]: [&str; 2]) -> String {
+pub(super) fn tally(comparisons: &[&Comparison], [better, worse]: [&str; 2]) -> String {
     let ratios_of = |word: Word| -> Vec<f64> {
         let estimates = comparisons.iter().filter_map(|comparison| comparison.estimate());
         estimates.filter(|estimate| estimate.word == word).map(|estimate| estimate.ratio).collect()
@@ -90,7 +90,7 @@ fn of_target(analysis: &Analysis, group: &Group, target: &str) -> Option<String>
     Some(sentence(&words))
 }
 
-fn rates_clause(comparison: &Comparison, over: &str) -> String {
+pub(super) fn rates_clause(comparison: &Comparison, over: &str) -> String {
     let Comparison { target, baseline, outcome, .. } = comparison;
     match outcome {
         Outcome::NotComparable(reason) => {
@@ -109,7 +109,7 @@ fn rates_clause(comparison: &Comparison, over: &str) -> String {
     }
 }
 
-fn cpu_clause(comparison: &Comparison, rates: &Comparison, over: &str) -> String {
+pub(super) fn cpu_clause(comparison: &Comparison, rates: &Comparison, over: &str) -> String {
     let Comparison { target, baseline, outcome, .. } = comparison;
     match outcome {
         Outcome::NotComparable(reason) => format!("server CPU for each request cannot be compared ({reason})"),
@@ -148,7 +148,7 @@ fn doubt(estimate: &Estimate) -> &'static str {
 }
 
 /// Over what the comparison is.
-fn over(comparison: &Comparison, group: &Group) -> String {
+pub(super) fn over(comparison: &Comparison, group: &Group) -> String {
     match (comparison.concurrency, comparison.levels.len(), group.levels.len()) {
         (Some(level), ..) => format!(" at concurrency {level}"),
         (None, used, all) if used == all => format!(" over all {all} concurrencies"),

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::record::experiment::Experiment;
 
-use super::judge::{LogRatios, judge};
+use super::judge::{Sample, Values, judge};
 use super::{Comparison, Group, Metric, Outcome, Point, Series};
 
 /// Log ratios by repeat, or the clause that says why there are none.
 type Pairs = Result<BTreeMap<u64, f64>, String>;
 
 /// A comparison of which the word is still open.
-struct Open {
-    comparison: Comparison,
-    ratios: Option<LogRatios>,
+pub(super) struct Open {
+    pub(super) comparison: Comparison,
+    /// Nothing where the comparison says why it cannot be made.
+    pub(super) values: Option<Values>,
 }
 
 /// All comparisons of a report, judged together.
@@ -30,16 +31,17 @@ pub(super) fn all(experiment: &Experiment, groups: &[Group]) -> Vec<Comparison> 
     closed(open, experiment.band)
 }
 
-fn closed(open: Vec<Open>, band: f64) -> Vec<Comparison> {
-    let (mut comparisons, mut ratios, mut at) = (Vec::new(), Vec::new(), Vec::new());
-    for Open { comparison, ratios: values } in open {
+/// All words at once, since each depends on how many comparisons there are.
+pub(super) fn closed(open: Vec<Open>, band: f64) -> Vec<Comparison> {
+    let (mut comparisons, mut samples, mut at) = (Vec::new(), Vec::new(), Vec::new());
+    for Open { comparison, values } in open {
         if let Some(values) = values {
             at.push(comparisons.len());
-            ratios.push(values);
+            samples.push(Sample { metric: comparison.metric, values });
         }
         comparisons.push(comparison);
     }
-    for (at, estimate) in at.into_iter().zip(judge(&ratios, band)) {
+    for (at, estimate) in at.into_iter().zip(judge(&samples, band)) {
         if let Some(estimate) = estimate {
             comparisons[at].outcome = Outcome::Compared(estimate);
         }
@@ -105,8 +107,8 @@ impl Against<'_> {
     }
 
     fn open(self, concurrency: Option<u64>, levels: Vec<u64>, pairs: Pairs) -> Open {
-        let (count, ratios, reason) = match pairs {
-            Ok(pairs) => (pairs.len(), Some(pairs.into_values().collect()), String::new()),
+        let (count, values, reason) = match pairs {
+            Ok(pairs) => (pairs.len(), Some(Values::Pairs(pairs.into_values().collect())), String::new()),
             Err(reason) => (0, None, reason),
         };
         let comparison = Comparison {
@@ -120,7 +122,7 @@ impl Against<'_> {
             pairs: count,
             outcome: Outcome::NotComparable(reason),
         };
-        Open { comparison, ratios: ratios.map(|values| LogRatios { metric: self.metric, values }) }
+        Open { comparison, values }
     }
 }
 

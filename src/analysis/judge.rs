@@ -1,6 +1,6 @@
 //! From log ratios to words.
 
-use crate::statistics::{Mean, SignedRank, holm, pairs_needed};
+use crate::statistics::{Mean, RankSum, SignedRank, holm, pairs_needed};
 
 use super::{Estimate, Metric, Word};
 
@@ -9,57 +9,93 @@ pub const LEVEL: f64 = 0.05;
 /// How often the number of repeats that is told would show a difference of the size that was seen.
 const POWER: f64 = 0.8;
 
-/// The log ratios of one comparison, one for each block; two or more, all finite.
-pub(super) struct LogRatios {
+/// The logarithms of the figures of one comparison, all of them finite.
+pub(super) struct Sample {
     pub(super) metric: Metric,
-    pub(super) values: Vec<f64>,
+    pub(super) values: Values,
+}
+
+/// How the two sides of a comparison belong together.
+pub(super) enum Values {
+    /// The log ratios of blocks.
+    Pairs(Vec<f64>),
+    /// The logarithms of two results that were measured apart: the later one, and the earlier.
+    Apart(Vec<f64>, Vec<f64>),
 }
 
 /// A comparison before the others are known.
 struct Tested<'a> {
-    ratios: &'a LogRatios,
+    sample: &'a Sample,
     mean: Mean,
     p_t: f64,
-    p_wilcoxon: f64,
+    p_ranks: f64,
 }
 
-/// The estimates of all comparisons of a report; `None` for one that has less than two pairs.
+/// The estimates of all comparisons of a report; `None` for one of which either side has less than two values.
 ///
 /// "Better" and "worse" need that the t test, after Holm's correction over all comparisons, excludes the band, and that
-/// Wilcoxon's test does not contradict. What "contradict" can mean depends on the number of pairs, since the exact test of n
-/// pairs has no p value below 2 / 2^n: 0.0625 of five. So it is asked without a correction, and of fewer than six pairs no
+/// the test of the ranks does not contradict. What "contradict" can mean depends on the number of pairs, since the exact test of
+/// n pairs has no p value below 2 / 2^n: 0.0625 of five. So it is asked without a correction, and of fewer than six pairs no
 /// more than that all of them lie beyond the band on the same side. With less the word is "borderline": few runs, with a mean
 /// that one of them made.
 ///
 /// The other way round, ranks show a difference that the mean does not, because one wild run made its interval wide. That is a
-/// claim of its own, so there Wilcoxon's p values have Holm's correction too, and it takes many repeats to be made.
-pub(super) fn judge(all: &[LogRatios], band: f64) -> Vec<Option<Estimate>> {
+/// claim of its own, so there the p values of the ranks have Holm's correction too, and it takes many repeats to be made.
+pub(super) fn judge(all: &[Sample], band: f64) -> Vec<Option<Estimate>> {
     let margin = band.max(0.0).ln_1p();
-    let tested: Vec<_> = all.iter().map(|ratios| test(ratios, margin)).collect();
+    let tested: Vec<_> = all.iter().map(|sample| test(sample, margin)).collect();
     let made: Vec<&Tested<'_>> = tested.iter().flatten().collect();
     let p_t = holm(&made.iter().map(|tested| tested.p_t).collect::<Vec<_>>());
-    let p_wilcoxon = holm(&made.iter().map(|tested| tested.p_wilcoxon).collect::<Vec<_>>());
+    let p_ranks = holm(&made.iter().map(|tested| tested.p_ranks).collect::<Vec<_>>());
     let hardest = LEVEL / made.len().max(1) as f64;
-    let mut corrected = p_t.into_iter().zip(p_wilcoxon);
+    let mut corrected = p_t.into_iter().zip(p_ranks);
     let estimates = tested.iter().map(|tested| {
         let tested = tested.as_ref()?;
-        let (p_holm, p_ranks) = corrected.next()?;
-        Some(tested.estimate(p_holm, p_ranks, margin, hardest))
+        let (p_t, p_ranks) = corrected.next()?;
+        Some(tested.estimate(p_t, p_ranks, margin, hardest))
     });
     estimates.collect()
 }
 
-fn test(ratios: &LogRatios, margin: f64) -> Option<Tested<'_>> {
-    let mean = Mean::of_pairs(&ratios.values)?;
-    let p_wilcoxon = ranks_beyond(&ratios.values, mean.value, margin);
-    Some(Tested { ratios, mean, p_t: mean.p_beyond(margin), p_wilcoxon })
+fn test(sample: &Sample, margin: f64) -> Option<Tested<'_>> {
+    let mean = sample.values.mean()?;
+    let p_ranks = sample.values.ranks_beyond(mean.value.signum(), margin);
+    Some(Tested { sample, mean, p_t: mean.p_beyond(margin), p_ranks })
 }
 
-/// Wilcoxon's p value of the same question that the t test answers: twice that of the sum of ranks beyond the nearer edge of
-/// the band, on the side where the mean is.
-fn ranks_beyond(values: &[f64], mean: f64, margin: f64) -> f64 {
-    let from_edge: Vec<f64> = values.iter().map(|value| value * mean.signum() - margin).collect();
-    (2.0 * SignedRank::of(&from_edge).p_above).min(1.0)
+impl Values {
+    fn mean(&self) -> Option<Mean> {
+        match self {
+            Self::Pairs(ratios) => Mean::of_pairs(ratios),
+            Self::Apart(later, earlier) => Mean::of_difference(later, earlier),
+        }
+    }
+
+    /// The p value of the ranks, of the same question that the t test answers: twice that of a sum of ranks so far beyond the
+    /// nearer edge of the band, on the side where the mean is.
+    fn ranks_beyond(&self, side: f64, margin: f64) -> f64 {
+        let from = |values: &[f64], edge: f64| -> Vec<f64> { values.iter().map(|value| value * side - edge).collect() };
+        let p_above = match self {
+            Self::Pairs(ratios) => SignedRank::of(&from(ratios, margin)).p_above,
+            Self::Apart(later, earlier) => RankSum::of(&from(later, margin), &from(earlier, 0.0)).p_above,
+        };
+        (2.0 * p_above).min(1.0)
+    }
+
+    fn smallest_p(&self) -> f64 {
+        match self {
+            Self::Pairs(ratios) => SignedRank::smallest_p(ratios.len()),
+            Self::Apart(later, earlier) => RankSum::smallest_p(later.len(), earlier.len()),
+        }
+    }
+
+    /// How many repeats there are: of two sides that differ, the number that would be worth as much on both.
+    fn repeats(&self) -> f64 {
+        match self {
+            Self::Pairs(ratios) => ratios.len() as f64,
+            Self::Apart(later, earlier) => 2.0 / (1.0 / later.len() as f64 + 1.0 / earlier.len() as f64),
+        }
+    }
 }
 
 impl Tested<'_> {
@@ -72,7 +108,7 @@ impl Tested<'_> {
             low: low.exp(),
             high: high.exp(),
             p_t: self.p_t,
-            p_wilcoxon: self.p_wilcoxon,
+            p_wilcoxon: self.p_ranks,
             p_holm,
             word,
             more_repeats,
@@ -80,11 +116,10 @@ impl Tested<'_> {
     }
 
     fn word(&self, p_holm: f64, p_ranks: f64) -> Word {
-        let smallest = SignedRank::smallest_p(self.ratios.values.len());
-        let ranks_agree = self.p_wilcoxon <= LEVEL.max(smallest);
+        let ranks_agree = self.p_ranks <= LEVEL.max(self.sample.values.smallest_p());
         let is_higher = self.mean.value > 0.0;
         match (p_holm < LEVEL, ranks_agree, p_ranks < LEVEL) {
-            (true, true, _) if is_higher == self.ratios.metric.more_is_better() => Word::Better,
+            (true, true, _) if is_higher == self.sample.metric.more_is_better() => Word::Better,
             (true, true, _) => Word::Worse,
             (true, false, _) | (false, _, true) => Word::Borderline,
             (false, _, false) => Word::NoDifferenceShown,
@@ -93,10 +128,10 @@ impl Tested<'_> {
 
     /// By the level of Holm's hardest step, so that the number is enough whatever the other comparisons show.
     fn more_repeats(&self, margin: f64, hardest: f64) -> Option<u64> {
-        let pairs = self.ratios.values.len() as u64;
-        let deviation = self.mean.error * (pairs as f64).sqrt();
+        let repeats = self.sample.values.repeats();
+        let deviation = self.mean.error * repeats.sqrt();
         let needed = pairs_needed(self.mean.value.abs() - margin, deviation, hardest, POWER)?;
-        Some(needed.saturating_sub(pairs).max(1))
+        Some(needed.saturating_sub(repeats as u64).max(1))
     }
 }
 
@@ -106,8 +141,12 @@ mod tests {
 
     use super::*;
 
+    fn pairs(metric: Metric, values: &[f64]) -> Sample {
+        Sample { metric, values: Values::Pairs(values.to_vec()) }
+    }
+
     fn one(metric: Metric, values: &[f64]) -> Estimate {
-        judge(&[LogRatios { metric, values: values.to_vec() }], 0.02).remove(0).unwrap()
+        judge(&[pairs(metric, values)], 0.02).remove(0).unwrap()
     }
 
     fn word(values: &[f64]) -> Word {
@@ -154,8 +193,8 @@ mod tests {
 
     #[test]
     fn many_comparisons_need_more_each() {
-        let clear = || LogRatios { metric: Metric::RequestsPerSecond, values: vec![0.10, 0.14, 0.06, 0.11] };
-        let nothing = || LogRatios { metric: Metric::RequestsPerSecond, values: vec![0.01, -0.02, 0.01, -0.01] };
+        let clear = || pairs(Metric::RequestsPerSecond, &[0.10, 0.14, 0.06, 0.11]);
+        let nothing = || pairs(Metric::RequestsPerSecond, &[0.01, -0.02, 0.01, -0.01]);
         let alone = judge(&[clear()], 0.02).remove(0).unwrap();
         assert_eq!(alone.word, Word::Better);
         let crowd: Vec<_> = std::iter::once(clear()).chain((0..20).map(|_| nothing())).collect();
@@ -166,10 +205,27 @@ mod tests {
 
     #[test]
     fn fewer_than_two_are_passed_over() {
-        let of = |values: &[f64]| LogRatios { metric: Metric::ServerCpu, values: values.to_vec() };
+        let of = |values: &[f64]| pairs(Metric::ServerCpu, values);
         let judged = judge(&[of(&[]), of(&[0.1, 0.1]), of(&[0.2])], 0.02);
         assert_eq!(judged.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false]);
         assert_eq!(judged[1].as_ref().unwrap().p_holm, judged[1].as_ref().unwrap().p_t, "one comparison was made");
+    }
+
+    #[test]
+    fn two_results_that_were_measured_apart() {
+        let apart = |later: &[f64], earlier: &[f64]| {
+            let values = Values::Apart(later.to_vec(), earlier.to_vec());
+            judge(&[Sample { metric: Metric::RequestsPerSecond, values }], 0.02).remove(0).unwrap()
+        };
+        let earlier = [10.0, 10.01, 9.99, 10.02, 9.98];
+        let estimate = apart(&[10.3, 10.31, 10.29, 10.32], &earlier);
+        assert_eq!(estimate.word, Word::Better);
+        assert!((estimate.ratio - 0.305_f64.exp()).abs() < 1e-9, "{estimate:?}");
+        assert_eq!(apart(&[9.7, 9.71, 9.69, 9.72], &earlier).word, Word::Worse);
+        let near = apart(&[10.03, 10.01, 10.04, 10.02], &earlier);
+        assert_eq!(near.word, Word::NoDifferenceShown);
+        assert!(near.more_repeats.is_some_and(|more| more > 1), "{near:?}");
+        assert_eq!(apart(&[10.01, 10.0, 10.01, 10.0], &earlier).more_repeats, None, "within the band");
     }
 
     proptest! {

@@ -9,6 +9,7 @@ use crate::record::experiment::{
     ConnectionKind, Document, Entry, Experiment, LeftOut, NotMeasured, Published, Restarted,
 };
 
+pub mod across;
 mod answer;
 mod compare;
 mod comparison;

@@ -4,12 +4,15 @@
 
 mod holm;
 mod mean;
+mod rank_sum;
+mod ranks;
 mod repeats;
 mod signed_rank;
 mod spread;
 
 pub use holm::holm;
 pub use mean::Mean;
+pub use rank_sum::RankSum;
 pub use repeats::{MOST, pairs_needed};
 pub use signed_rank::SignedRank;
 pub use spread::Spread;

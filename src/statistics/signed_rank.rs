@@ -1,5 +1,9 @@
 //! Wilcoxon's signed-rank test, exact.
 
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::ranks;
+
 /// From this many differences that are not zero, a normal distribution instead of counting: they differ by less than the
 /// last digit that anybody prints, and counting would take the cube of the number.
 const COUNTED: usize = 100;
@@ -48,16 +52,10 @@ impl SignedRank {
     }
 }
 
-/// Each difference with twice the rank of its size, which is a whole number although ties share theirs.
+/// Each difference with twice the rank of its size.
 fn doubled_ranks(differences: &[f64]) -> Vec<(f64, usize)> {
-    let mut sorted = differences.to_vec();
-    sorted.sort_by(|one, other| one.abs().total_cmp(&other.abs()));
-    let mut ranked = Vec::with_capacity(sorted.len());
-    for tied in sorted.chunk_by(|one, other| one.abs() == other.abs()) {
-        let (first, last) = (ranked.len() + 1, ranked.len() + tied.len());
-        ranked.extend(tied.iter().map(|difference| (*difference, first + last)));
-    }
-    ranked
+    let sizes: Vec<f64> = differences.iter().map(|difference| difference.abs()).collect();
+    differences.iter().copied().zip(ranks::doubled(&sizes)).collect()
 }
 
 /// Tails of the sum of those ranks whose coin shows heads, by counting all throws: probabilities of the sums over the first
@@ -77,7 +75,6 @@ fn counted(ranks: &[usize], sum: usize) -> (f64, f64) {
 
 /// The same from the normal distribution, with the continuity correction: half of a rank. Ranks here are doubled.
 fn normal(ranks: &[usize], sum: usize) -> (f64, f64) {
-    use statrs::distribution::{ContinuousCDF, Normal};
     let mean = ranks.iter().sum::<usize>() as f64 / 2.0;
     let deviation = (ranks.iter().map(|rank| (*rank as f64).powi(2)).sum::<f64>() / 4.0).sqrt();
     let standard = Normal::standard();
