@@ -4,5 +4,6 @@ mod bench;
 mod disk;
 mod ends;
 mod launcher;
+mod null;
 mod targets;
 mod whole;
