@@ -106,7 +106,7 @@ fn whole(counts: Counts, folder: &Path, quiet: bool) -> ExitCode {
 }
 
 fn stopped(counts: Counts, all: usize, folder: &Path) -> ExitCode {
-    say(&format_args!("interrupted: {} of {all}; {}", told(counts), go_on(folder)));
+    say(&format_args!("interrupted: {}, of {all}; {}", told(counts), go_on(folder)));
     ExitCode::from(INTERRUPTED)
 }
 
@@ -121,11 +121,11 @@ fn go_on(folder: &Path) -> String {
     format!("go on with `quintain sweep --resume {}`", folder.display())
 }
 
-/// `240 cells are measured, 3 could not be, 20 are left out`.
+/// `240 measurements are made, 3 could not be, 20 are left out`.
 fn told(Counts { measured, not_measured, skipped }: Counts) -> String {
     let mut words = match measured {
-        1 => "1 cell is measured".to_owned(),
-        _ => format!("{measured} cells are measured"),
+        1 => "1 measurement is made".to_owned(),
+        _ => format!("{measured} measurements are made"),
     };
     if not_measured > 0 {
         words.push_str(&format!(", {not_measured} could not be"));

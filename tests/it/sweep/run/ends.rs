@@ -81,7 +81,7 @@ fn interrupted_before_anybody_answers() {
     let sweep = bench.begin();
     bench.until_there("out/targets/never/output.log");
     sweep.signal(Signal::INT);
-    sweep.finish().requires(130, "0 cells are measured of 12");
+    sweep.finish().requires(130, "0 measurements are made, of 12");
     bench.nothing_is_left();
     assert!(!bench.out().join("experiment.json").exists());
     let resumed = bench.resume();

@@ -32,7 +32,7 @@ fn every_cell_is_measured_once_and_has_its_report() {
     let bench = Bench::new(TWO, BOTH_KINDS);
     let ran = bench.begin().finish();
     ran.requires(0, "[32/32] ");
-    ran.requires(0, "32 cells are measured; the results are in ");
+    ran.requires(0, "32 measurements are made; the results are in ");
     assert!(ran.stdout.contains("The report is "), "{ran:#?}");
     for file in ["report.html", "summary.md", "summary.csv", "summary.json"] {
         assert!(fs::metadata(bench.out().join(file)).is_ok_and(|file| file.len() > 0), "{file}: {ran:#?}");
@@ -108,7 +108,7 @@ fn what_is_done_is_not_done_again() {
     bench.begin().finish().requires(0, "");
     let journal = fs::read(bench.out().join("journal.jsonl")).expect("a journal");
     let ran = bench.resume().finish();
-    ran.requires(0, "4 cells are measured; ");
+    ran.requires(0, "4 measurements are made; ");
     assert!(ran.stdout.contains("The report is "), "{ran:#?}");
     assert!(!ran.stderr.contains("starting"), "nobody had to be started: {ran:#?}");
     assert_eq!(fs::read(bench.out().join("journal.jsonl")).expect("a journal"), journal);
