@@ -2,7 +2,7 @@
 //! be mailed, and is the same in ten years.
 //!
 //! Names, versions and reasons come from plans and from servers that nobody vouches for. The template escapes whatever stands in
-//! it, [`shown`](super::chart::shown) takes out what steers, and the policy in the head lets nothing run or load even so.
+//! it, `chart::shown` takes out what steers, and the policy in the head lets nothing run or load even so.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
