@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Deserialize;
 
+use crate::harness::machine_to_myself;
 use crate::peers::skip;
 
 /// Longest wait for a page. Only what hangs takes that long.
@@ -96,6 +97,8 @@ impl Browser {
     /// Looks at a page.
     #[track_caller]
     pub fn look(&self, page: &str, width: u32, scheme: Scheme) -> Seen {
+        // A browser takes all CPUs, and some tests look at who had one.
+        let _alone = machine_to_myself();
         let work = tempfile::tempdir().expect("a folder for what it writes");
         let around = work.path().join("around.html");
         fs::write(&around, around_page(page, width)).expect("it is written");

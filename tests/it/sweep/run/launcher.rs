@@ -117,7 +117,9 @@ fn whoever_can_end_in_order_does() {
     let mut guard = guard(&["--stop-within-ms", "60000"], orderly);
     let pids = printed(&mut guard, 1);
     signal_to(guard.id(), Signal::TERM);
-    assert_eq!(ended(guard), (Some(7), "bye\n".to_owned()));
+    let (code, said) = ended(guard);
+    // Some shells tell of their own child first, which had the signal too.
+    assert!(code == Some(7) && said.ends_with("bye\n"), "{code:?}, {said:?}");
     nobody_is_left(&pids);
 }
 
