@@ -34,7 +34,7 @@ impl FilePlace {
         let name = path.file_name().ok_or_else(|| io::Error::other("that is the name of a folder"))?.to_owned();
         let folder = path.parent().unwrap_or(Path::new(""));
         // Who is not root gets nothing by a link that the kernel would not give to him in any case.
-        let folder = if rustix::process::geteuid().is_root() { walk(folder)? } else { open_folder(CWD, at(folder))? };
+        let folder = if rustix::process::geteuid().is_root() { walk(folder)? } else { go(folder)? };
         Ok(Self { folder, name })
     }
 
@@ -77,6 +77,12 @@ fn at(path: &Path) -> &Path {
     if path.as_os_str().is_empty() { Path::new(".") } else { path }
 }
 
+/// Goes to a folder as the kernel does.
+fn go(path: &Path) -> rustix::io::Result<OwnedFd> {
+    openat(CWD, at(path), OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// One step, which is no link.
 fn open_folder(beneath: impl std::os::fd::AsFd, path: impl rustix::path::Arg) -> rustix::io::Result<OwnedFd> {
     openat(beneath, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }

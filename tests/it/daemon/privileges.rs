@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use super::{Daemon, stderr};
+use super::{Daemon, stderr, wait_for};
 use crate::harness::{Launch, Site, TEN, say_skipped};
 
 /// A user that need not exist: numbers do.
@@ -185,16 +185,42 @@ fn a_log_on_dev_stdout_needs_no_file() {
     assert!(stdout.contains("/ten.txt"), "{stdout}");
 }
 
+/// `cargo test` is often root's, the server rarely.
+fn as_nobody(launch: &Launch) -> Command {
+    let inner = launch.command();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(inner.get_program()).args(inner.get_args());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// /var/log/quintain is one under a unit with DynamicUser.
+#[test]
+fn who_is_not_root_follows_any_link_to_a_folder() {
+    let Some(site) = site() else { return };
+    let (logs, link) = (site.outer().join("logs"), site.outer().join("link"));
+    fs::create_dir(&logs).expect("a folder");
+    chown(&logs, Some(65534), Some(65534)).expect("root may");
+    symlink(&logs, &link).expect("a link");
+    let launch = Launch::over(site.root()).set("log.file", link.join("server.log").to_str().expect("UTF-8"));
+    let Ok(mut server) = as_nobody(&launch).spawn() else { return say_skipped("setpriv is not installed") };
+    let serves = || fs::read_to_string(logs.join("server.log")).is_ok_and(|log| log.contains("listening on"));
+    let ended = wait_for("a log, or an end", || {
+        let ended = server.try_wait().expect("our child");
+        (serves() || ended.is_some()).then_some(ended)
+    });
+    assert!(ended.is_none(), "{:?}", server.wait_with_output());
+    super::signal(server.id(), rustix::process::Signal::TERM);
+    assert!(server.wait().expect("our child").success());
+}
+
 /// Who is not root could not become anybody, and the server said "Operation not permitted" of the log.
 #[test]
 fn who_is_not_root_becomes_nobody_else() {
     let Some(site) = site() else { return };
     let log = site.outer().join("server.log");
-    let inner = Launch::over(site.root()).flag("--user", "12345:12345").set("log.file", log.to_str().expect("UTF-8"));
-    let inner = inner.command();
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(inner.get_program()).args(inner.get_args());
-    let Ok(output) = command.output() else { return say_skipped("setpriv is not installed") };
+    let launch = Launch::over(site.root()).flag("--user", "12345:12345").set("log.file", log.to_str().expect("UTF-8"));
+    let Ok(output) = as_nobody(&launch).output() else { return say_skipped("setpriv is not installed") };
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(stderr(&output).contains("cannot become the user 12345:12345"), "{output:?}");
     assert!(stderr(&output).contains("start as root, or leave --user away"), "{output:?}");
