@@ -125,6 +125,8 @@ impl Guard {
         let until = Instant::now() + within;
         if !within.is_zero() {
             let _ = kill_process_group(self.program, Signal::TERM);
+            // One that somebody has stopped would not hear of it before it is killed.
+            let _ = kill_process_group(self.program, Signal::CONT);
         }
         while self.reap() {
             let left = until.saturating_duration_since(Instant::now());

@@ -56,8 +56,6 @@ pub struct Target<'a> {
     /// How long its log was before it was started last.
     logged_before: u64,
     child: Option<Child>,
-    /// Of one that runs: its process, if that can be watched.
-    pid: Option<u32>,
     version: String,
 }
 
@@ -74,7 +72,7 @@ impl<'a> Target<'a> {
             How::Running { url, .. } => (url.clone(), Vec::new()),
             started => (format!("http://127.0.0.1:{port}"), command::words(started, plan, port, ground.root, &folder)),
         };
-        Self { plan, url, words, folder, logged_before: 0, child: None, pid: None, version: String::new() }
+        Self { plan, url, words, folder, logged_before: 0, child: None, version: String::new() }
     }
 
     /// Its name.
@@ -189,9 +187,6 @@ impl<'a> Target<'a> {
             let version = version::of(self.plan, ground)?;
             self.version = if version.is_empty() { server.to_owned() } else { version };
         }
-        if let How::Running { pid_file: Some(file), .. } = &self.plan.how {
-            self.pid = running_process(file);
-        }
         Ok(())
     }
 
@@ -220,7 +215,7 @@ impl<'a> Target<'a> {
     #[must_use]
     pub fn processes(&self) -> (Vec<u32>, bool) {
         let below = |pid| descendants(pid, WATCHED_MAX + 1);
-        let mut all = match (&self.child, self.pid) {
+        let mut all = match (&self.child, self.pid()) {
             (Some(child), _) => below(child.guard()),
             (None, Some(pid)) => std::iter::once(pid).chain(below(pid)).collect(),
             (None, None) => Vec::new(),
@@ -230,10 +225,18 @@ impl<'a> Target<'a> {
         (all, is_all)
     }
 
+    /// Of one that was running, its process, as its pid file has it now: it may be restarted by whoever it belongs to.
+    fn pid(&self) -> Option<u32> {
+        match &self.plan.how {
+            How::Running { pid_file: Some(file), .. } => running_process(file),
+            _ => None,
+        }
+    }
+
     /// Whether nobody will see what it takes of the machine.
     #[must_use]
     pub fn is_unwatched(&self) -> bool {
-        self.child.is_none() && self.pid.is_none()
+        self.child.is_none() && self.pid().is_none()
     }
 
     /// Asks it to end, and does not wait for that.
@@ -258,4 +261,39 @@ fn running_process(file: &Path) -> Option<u32> {
     File::open(file).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
     let pid = text.trim().parse().ok()?;
     Watch::open(pid).is_ok().then_some(pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Whoever it belongs to may restart it: a dead process in its place would be watched for the rest of the sweep.
+    #[test]
+    fn the_process_of_one_that_runs_is_the_one_of_its_pid_file_now() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let plan = TargetPlan {
+            name: "r".into(),
+            how: How::Running { url: "http://127.0.0.1:1".into(), pid_file: Some(file.path().to_owned()) },
+            workers: 1,
+            cpus: String::new(),
+            ready_within: Duration::ZERO,
+            stop_within: Duration::ZERO,
+        };
+        let (program, stop) = (Program::of_this_process(), Stop::by(std::io::pipe().unwrap().0));
+        let ground = Ground { program: &program, folder: Path::new("/r"), root: Path::new("/d"), stop: &stop };
+        let target = Target::new(&plan, 0, &ground);
+        assert!(target.is_unwatched(), "an empty file");
+
+        let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+        for pid in [std::process::id(), other.id()] {
+            fs::write(file.path(), format!("{pid}\n")).unwrap();
+            assert_eq!(target.processes().0.first(), Some(&pid));
+            assert!(!target.is_unwatched());
+        }
+        drop(other.stdin.take());
+        other.wait().unwrap();
+        assert!(target.is_unwatched() && target.processes().0.is_empty(), "it has ended");
+    }
 }

@@ -123,6 +123,17 @@ fn whoever_can_end_in_order_does() {
     nobody_is_left(&pids);
 }
 
+/// Somebody has pressed Ctrl-Z, or wanted the machine to be quiet for a while.
+#[test]
+fn one_that_is_stopped_ends_in_order_as_well() {
+    let orderly = r#"trap "exit 7" TERM; echo $$; while :; do sleep 0.1; done"#;
+    let mut guard = guard(&["--stop-within-ms", "60000"], orderly);
+    let pids = printed(&mut guard, 1);
+    signal_to(pids[0], Signal::STOP);
+    signal_to(guard.id(), Signal::TERM);
+    assert_eq!(ended(guard).0, Some(7));
+}
+
 /// Nobody guards the guard, but the program has its end for a signal.
 #[test]
 fn without_its_guard_the_program_ends() {
