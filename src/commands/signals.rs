@@ -29,9 +29,19 @@ pub fn listen() -> io::Result<Arc<AtomicBool>> {
 /// SIGHUP and SIGUSR1: whoever finds the pid file may send them before the server listens to them. SIGXFSZ: a log that may not
 /// grow any more (`ulimit -f`) is then a write that fails, as on a full disk.
 pub fn survive() -> io::Result<()> {
+    survive_these(&[SIGHUP, SIGUSR1, libc::SIGXFSZ])
+}
+
+/// From now on a file that may not grow any more (`ulimit -f`) is a write that fails, as on a full disk, and not the end of
+/// the process without a word.
+pub fn survive_full_files() -> io::Result<()> {
+    survive_these(&[libc::SIGXFSZ])
+}
+
+fn survive_these(signals: &[i32]) -> io::Result<()> {
     let nobody_looks = Arc::new(AtomicBool::new(false));
-    for signal in [SIGHUP, SIGUSR1, libc::SIGXFSZ] {
-        flag::register(signal, Arc::clone(&nobody_looks))?;
+    for signal in signals {
+        flag::register(*signal, Arc::clone(&nobody_looks))?;
     }
     Ok(())
 }

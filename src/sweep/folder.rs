@@ -1,6 +1,7 @@
 //! The folder of one sweep: claimed by one process, begun once, and taken up again only by the program and on the machine that
 //! began it.
 
+use std::collections::HashSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::error::SweepError;
 use super::history::History;
 use super::plan::Plan;
-use crate::record::experiment::{EXPERIMENT_FILE, Experiment, Machine, ReadError, VERSION, read};
+use crate::record::experiment::{
+    Cell, EXPERIMENT_FILE, Entry, Experiment, JOURNAL_FILE, Machine, ReadError, VERSION, read,
+};
 
 /// The plan as it was written, for people.
 pub const PLAN_TEXT_FILE: &str = "plan.toml";
@@ -72,15 +75,30 @@ impl Folder {
         if tool != TOOL {
             return Err(folder.changed(format!("it was begun by {tool}, and this is {TOOL}")));
         }
-        let (experiment, history) = match read(path) {
-            Ok(results) => (Some(results.experiment), History::of(&results.entries)),
-            Err(ReadError::NoExperiment(_)) => (None, History::default()),
+        let (experiment, history) = folder.past(&plan)?;
+        Ok((folder, Before { plan, experiment, history }))
+    }
+
+    /// What has happened, if it happened to this plan.
+    fn past(&self, plan: &Plan) -> Result<(Option<Experiment>, History), SweepError> {
+        let results = match read(&self.path) {
+            Ok(results) => results,
+            Err(ReadError::NoExperiment(_)) if !self.has_journal() => return Ok((None, History::default())),
+            Err(ReadError::NoExperiment(_)) => {
+                return Err(self.changed(format!("it has a {JOURNAL_FILE}, and no {EXPERIMENT_FILE} any more")));
+            }
             Err(error) => return Err(error.into()),
         };
-        if experiment.as_ref().is_some_and(|experiment| experiment.cells != plan.cells) {
-            return Err(folder.changed(format!("{PLAN_FILE} and {EXPERIMENT_FILE} are of two plans")));
+        if results.experiment.cells != plan.cells {
+            return Err(self.changed(format!("{PLAN_FILE} and {EXPERIMENT_FILE} are of two plans")));
         }
-        Ok((folder, Before { plan, experiment, history }))
+        not_planned(&plan.cells, &results.entries).map_or(Ok(()), |what| Err(self.changed(what)))?;
+        Ok((Some(results.experiment), History::of(&results.entries)))
+    }
+
+    /// The experiment is written first: a journal without one has lost it.
+    fn has_journal(&self) -> bool {
+        self.path.join(JOURNAL_FILE).metadata().is_ok_and(|facts| facts.len() > 0)
     }
 
     fn claim(path: &Path) -> Result<Self, SweepError> {
@@ -161,6 +179,20 @@ struct Resolved {
     version: u32,
     tool: String,
     plan: Plan,
+}
+
+/// What a journal has that no sweep of these cells writes: it is another one's, or two that somebody has put together.
+fn not_planned(cells: &[Cell], entries: &[Entry]) -> Option<String> {
+    let mut open: HashSet<&Cell> = cells.iter().collect();
+    let mut tried = entries.iter().filter_map(|entry| match entry {
+        Entry::Measured(measured) => Some(&measured.cell),
+        Entry::NotMeasured(tried) => Some(&tried.cell),
+        Entry::LeftOut(_) | Entry::Restarted(_) => None,
+    });
+    let Cell { target, document, connections, concurrency, repeat, .. } = tried.find(|cell| !open.remove(cell))?;
+    let kind = connections.name();
+    let what = format!("repeat {repeat} of {document} over {concurrency} {kind} connections of {target}");
+    Some(format!("{JOURNAL_FILE} has {what}, which is not planned, or not once more"))
 }
 
 /// Memory and descriptors are left out: they change by themselves, and no figure with them.

@@ -55,15 +55,16 @@ impl AbTexts {
         path.join(format!("{}_{concurrency}", self.short(document)))
     }
 
-    /// A document's name without its ending, unless two would then have the same.
+    /// A document's name without its ending, unless another one has that name already or would then have the same.
     fn short<'a>(&self, name: &'a str) -> &'a str {
-        let stem = |name: &'a str| name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-        let same = self
-            .documents
-            .iter()
-            .filter(|other| other.name.rsplit_once('.').map_or(other.name.as_str(), |(s, _)| s) == stem(name));
-        if same.count() > 1 { name } else { stem(name) }
+        let stem = stem_of(name);
+        let is_taken = |other: &Document| other.name != name && (other.name == stem || stem_of(&other.name) == stem);
+        if self.documents.iter().any(is_taken) { name } else { stem }
     }
+}
+
+fn stem_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
 fn text(run: &Run, connections: ConnectionKind) -> Result<String, impl std::fmt::Display> {
@@ -102,5 +103,9 @@ mod tests {
         let both = texts(true, &["7.5m.html", "7.5m.txt", "1k.html"]);
         assert_eq!(path(&both, "7.5m.html", 1), "ab/nginx/short/7.5m.html_50");
         assert_eq!(path(&both, "1k.html", 3), "ab/nginx/short/repeat-3/1k_50");
+        // The second is what the third would be without its ending.
+        let like = texts(false, &["a.txt", "a.html", "a.html.x", "b.x"]);
+        let paths = ["a.txt", "a.html", "a.html.x", "b.x"].map(|name| path(&like, name, 1));
+        assert_eq!(paths, ["a.txt_50", "a.html_50", "a.html.x_50", "b_50"].map(|name| format!("ab/nginx/{name}")));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{FAILED, USAGE, fail, print, say};
+use super::{FAILED, USAGE, fail, print, say, signals};
 use crate::cli::SweepArgs;
 use crate::config::Mistakes;
 use crate::sweep::written::{self, Surroundings, Text, Understood, Wishes};
@@ -22,6 +22,9 @@ pub fn run(args: &SweepArgs) -> ExitCode {
         Ok(around) => around,
         Err(error) => return fail(FAILED, &format_args!("the working directory is gone: {error}")),
     };
+    if let Err(error) = signals::survive_full_files() {
+        return fail(FAILED, &format_args!("cannot listen to signals: {error}"));
+    }
     if let Some(folder) = &args.resume {
         return run::resume(folder, &around, args.quiet);
     }

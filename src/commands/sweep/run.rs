@@ -32,6 +32,10 @@ const RESULTS: &str = "results";
 /// Measures a plan.
 pub(super) fn begin(plan: Plan, text: &str, out: Option<&Path>, around: &Surroundings, quiet: bool) -> ExitCode {
     let path = out.map_or_else(|| usual_folder(&plan.name), Path::to_owned);
+    if around.working.join(&path).to_str().is_none() {
+        let says = "its name is not UTF-8, and could not be handed to a command; name another folder by --out";
+        return fail(FAILED, &format_args!("{}: {says}", around.working.join(&path).display()));
+    }
     match Folder::create(&path, &plan, text) {
         Ok(folder) => measure(plan, &folder, None, around, quiet),
         Err(error) => fail(FAILED, &error),

@@ -13,9 +13,9 @@ pub const EXPERIMENT_FILE: &str = "experiment.json";
 /// What happened: a line for each.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
 
-/// Longest line of a journal, and longest `experiment.json`. A record with its histograms has some 20 KB, a plan of 10,000
-/// cells two megabytes.
-const LONGEST: u64 = 64 << 20;
+/// Longest line of a journal, and longest `experiment.json`. A record with its histograms has some 20 KB, a plan of the most
+/// cells with the longest names 75 MB.
+const LONGEST: u64 = 256 << 20;
 
 /// What a sweep left.
 #[derive(Debug, Clone, PartialEq)]

@@ -53,8 +53,8 @@ impl Sweep<'_> {
         let documents = self.roster.seat(at).documents.clone();
         for document in documents {
             let probe = self.roster.seat(at).target.ask(document, &self.ground)?;
-            if let Probe::Wrong { reason, .. } = probe {
-                self.absent(at, Some(document.name.clone()), reason)?;
+            if !matches!(probe, Probe::Right { .. }) {
+                self.absent(at, Some(document.name.clone()), probe.reason().to_owned())?;
             }
         }
         Ok(())

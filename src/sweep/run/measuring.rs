@@ -129,24 +129,25 @@ impl Sweep<'_> {
         end: Option<String>,
     ) -> Result<(), Cut> {
         let restarted = before.restarted || end.is_some();
-        let has_record = self.keep(cell, answer, Before { restarted, ..before })?;
+        let has_answered = self.keep(cell, answer, Before { restarted, ..before })?;
         match end {
             Some(end) => self.revive(at, &end),
-            None if has_record => Ok(()),
+            None if has_answered => Ok(()),
             None => self.look_after(at),
         }
     }
 
-    /// Writes it down, and says whether there is a record.
+    /// Writes it down, and says whether there is a record with an answer in it.
     fn keep(&mut self, cell: &Cell, answer: Answer, before: Before) -> Result<bool, Cut> {
         let (cell, Before { restarted, time_wait }) = (cell.clone(), before);
         match judged(answer)? {
             Ok(record) => {
+                let has_answered = record.runs.iter().any(|run| run.endings.ok > 0);
                 let measured = Box::new(Measured { cell, restarted, time_wait, record });
                 self.observer.keep(&measured).map_err(SweepError::Keep)?;
                 self.note(&Entry::Measured(measured))?;
                 self.counts.measured += 1;
-                Ok(true)
+                Ok(has_answered)
             }
             Err(reason) => {
                 self.note(&Entry::NotMeasured(NotMeasured { cell, reason }))?;
@@ -174,16 +175,18 @@ impl Sweep<'_> {
         }
     }
 
-    /// One that was not started for this, and of which there is no record, may have gone.
+    /// One that has answered nothing may hang, or have gone without its process: each further cell would take as long as a
+    /// run may. It counts as dead, and what was not started for this is left out.
     fn look_after(&mut self, at: usize) -> Result<(), Cut> {
         let seat = self.roster.seat(at);
-        if seat.target.is_ours_to_start() {
+        let Probe::Wrong { reason, .. } = seat.target.ask(seat.documents[0], &self.ground)? else {
             return Ok(());
+        };
+        if !seat.target.is_ours_to_start() {
+            return self.leave_out(at, None, format!("it does not answer any more: {reason}"));
         }
-        match seat.target.ask(seat.documents[0], &self.ground)? {
-            Probe::Right { .. } => Ok(()),
-            Probe::Wrong { reason, .. } => self.leave_out(at, None, format!("it does not answer any more: {reason}")),
-        }
+        seat.target.stop();
+        self.revive(at, &format!("it did not answer any more: {reason}"))
     }
 }
 

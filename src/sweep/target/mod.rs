@@ -185,7 +185,7 @@ impl<'a> Target<'a> {
     fn is_up(&mut self, server: &str, ground: &Ground<'_>) -> Result<(), Cut> {
         if self.version.is_empty() {
             let version = version::of(self.plan, ground)?;
-            self.version = if version.is_empty() { server.to_owned() } else { version };
+            self.version = if version.is_empty() { version::shown(server) } else { version };
         }
         Ok(())
     }
@@ -257,6 +257,10 @@ impl<'a> Target<'a> {
 fn running_process(file: &Path) -> Option<u32> {
     /// More digits than a process id has.
     const LONGEST: u64 = 32;
+    // A pipe that somebody named by mistake would hold the sweep up for ever.
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
     let mut text = String::new();
     File::open(file).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
     let pid = text.trim().parse().ok()?;

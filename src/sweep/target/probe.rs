@@ -1,5 +1,6 @@
 //! One request to a target, and whether the answer is the document.
 
+use std::io::{self, ErrorKind};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
@@ -31,6 +32,11 @@ pub enum Probe {
         /// What was wrong, as a sentence.
         reason: String,
     },
+    /// Nobody could be asked, which says nothing of the target: after many connections this machine may have no port left.
+    Unasked {
+        /// Why, as a sentence.
+        reason: String,
+    },
 }
 
 impl Probe {
@@ -39,7 +45,7 @@ impl Probe {
         match self {
             Self::Right { server } => Some(server),
             Self::Wrong { status: Some(200), .. } => Some(""),
-            Self::Wrong { .. } => None,
+            Self::Wrong { .. } | Self::Unasked { .. } => None,
         }
     }
 
@@ -48,7 +54,7 @@ impl Probe {
     pub fn reason(&self) -> &str {
         match self {
             Self::Right { .. } => "nothing",
-            Self::Wrong { reason, .. } => reason,
+            Self::Wrong { reason, .. } | Self::Unasked { reason } => reason,
         }
     }
 }
@@ -56,7 +62,11 @@ impl Probe {
 /// Asks once. Nobody who does not listen costs a process: a Java server may need some seconds.
 pub(super) fn ask(url: &str, document: &Document, within: Duration, ground: &Ground<'_>) -> Result<Probe, Cut> {
     if let Err(error) = knock(url) {
-        return Ok(Probe::Wrong { status: None, reason: format!("{url} cannot be connected to: {error}") });
+        let reason = format!("{url} cannot be connected to: {error}");
+        return Ok(match error.kind() {
+            ErrorKind::AddrNotAvailable => Probe::Unasked { reason },
+            _ => Probe::Wrong { status: None, reason },
+        });
     }
     let file = ground.root.join(&document.name);
     let ask = Ask {
@@ -79,9 +89,9 @@ pub(super) fn ask(url: &str, document: &Document, within: Duration, ground: &Gro
     }
 }
 
-fn knock(url: &str) -> std::io::Result<()> {
+fn knock(url: &str) -> io::Result<()> {
     let host = url.strip_prefix("http://").unwrap_or(url);
-    let mut last = std::io::ErrorKind::NotFound.into();
+    let mut last = ErrorKind::NotFound.into();
     for address in host.to_socket_addrs()?.take(8) {
         match TcpStream::connect_timeout(&address, KNOCK) {
             Ok(_) => return Ok(()),
@@ -138,6 +148,7 @@ mod tests {
         match judge(&record, &Document { name: "d".into(), bytes: 10 }, Path::new("/r/d")) {
             Probe::Right { server } => (Some(200), format!("right, from {server}")),
             Probe::Wrong { status, reason } => (status, reason),
+            Probe::Unasked { reason } => panic!("{reason}"),
         }
     }
 

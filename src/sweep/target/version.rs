@@ -38,8 +38,12 @@ fn asked(words: &[String], ground: &Ground<'_>) -> Result<String, Cut> {
 
 fn first_line(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.chars().filter(|c| !c.is_control()).take(LONGEST).collect())
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(shown)
+}
+
+/// As it is shown and kept: a `Server` line may be as long as a head.
+pub(super) fn shown(line: &str) -> String {
+    line.chars().filter(|c| !c.is_control()).take(LONGEST).collect()
 }
 
 #[cfg(test)]
@@ -54,6 +58,7 @@ mod tests {
             (b"\nnginx version: nginx/1.22.1 \nbuilt", Some("nginx version: nginx/1.22.1")),
             (b"\xff\x07x", Some("\u{fffd}x")),
         ];
+        assert_eq!(shown(&"n".repeat(6000)), "n".repeat(LONGEST));
         for (bytes, expected) in rows {
             assert_eq!(first_line(bytes).as_deref(), expected);
         }

@@ -67,6 +67,13 @@ impl Bench {
         self.start(&["plan.toml".as_ref(), "--out".as_ref(), out])
     }
 
+    /// The same with a limit of prlimit(1).
+    pub fn begin_under(&self, limit: &str) -> Running {
+        let mut command = Command::new("prlimit");
+        command.args([limit, QUINTAIN, "sweep", "plan.toml", "--out"]).arg(self.out());
+        self.spawn(command)
+    }
+
     /// Goes on with it.
     pub fn resume(&self) -> Running {
         self.start(&["--resume".as_ref(), &self.out()])
@@ -74,7 +81,12 @@ impl Bench {
 
     pub fn start(&self, words: &[&Path]) -> Running {
         let mut command = Command::new(QUINTAIN);
-        command.arg("sweep").args(words).current_dir(self.folder.path()).env(MARK, self.folder.path());
+        command.arg("sweep").args(words);
+        self.spawn(command)
+    }
+
+    fn spawn(&self, mut command: Command) -> Running {
+        command.current_dir(self.folder.path()).env(MARK, self.folder.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary under test can be executed");
         let stdout = collect(child.stdout.take().expect("stdout is piped"));

@@ -69,3 +69,17 @@ fn a_disk_that_was_full_before() {
     ran.requires(1, "/full/out/plan.toml: No space left on device (os error 28)");
     assert!(!ran.stderr.contains("starting"), "{ran:#?}");
 }
+
+/// `ulimit -f`: by itself the signal for it would end the sweep without a word, and its targets would be ended behind it.
+#[test]
+fn a_file_that_may_not_grow() {
+    let bench = Bench::new(A, "concurrency = [1, 2, 3, 4, 5]\nrequests = 5\n[order]\nwarm_up = { cycles = 0 }");
+    let ran = bench.begin_under(&format!("--fsize={}", 20 << 10)).finish();
+    ran.requires(1, "journal.jsonl: File too large (os error 27); go on with `quintain sweep --resume ");
+    let before = measured(&bench.results().entries);
+    assert!(!before.is_empty() && before.len() < 60, "{}", before.len());
+    bench.nothing_is_left();
+
+    bench.resume().finish().requires(0, "");
+    bench.everything_is_measured_once();
+}

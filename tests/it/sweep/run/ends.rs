@@ -1,6 +1,8 @@
 //! Sweeps that end before their end, and go on.
 
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use quintain::record::experiment::Entry;
@@ -139,11 +141,32 @@ fn what_cannot_be_resumed_says_why() {
         bench.resume().finish().requires(1, "plan.json and experiment.json are of two plans");
     });
     changed(&plan, "{", "", || bench.resume().finish().requires(1, "without it the sweep cannot be resumed"));
+    let journal = bench.out().join("journal.jsonl");
+    changed(&journal, "\"concurrency\":1,", "\"concurrency\":3,", || {
+        bench.resume().finish().requires(1, "journal.jsonl has repeat 1 of ");
+    });
+    let line = fs::read_to_string(&journal).expect("a journal");
+    changed(&journal, &line, &line.repeat(2), || {
+        bench.resume().finish().requires(1, ", which is not planned, or not once more; what would follow");
+    });
+    let aside = bench.path("experiment.json");
+    fs::rename(&experiment, &aside).expect("a file that is moved");
+    bench.resume().finish().requires(1, "it has a journal.jsonl, and no experiment.json any more");
+    fs::rename(&aside, &experiment).expect("a file that is moved back");
     changed(&bench.root().join("one.txt"), "1111", "1", || {
         bench.resume().finish().requires(1, "has 250 bytes now, and had 1000 when it began");
     });
     bench.resume().finish().requires(0, "");
     bench.everything_is_measured_once();
+}
+
+/// Targets are told folders in their words, and records keep them: both are text.
+#[test]
+fn a_folder_that_no_command_can_name() {
+    let bench = Bench::new(&targets(), TIMED);
+    let out = bench.path("").join(OsStr::from_bytes(b"\xff"));
+    bench.begin_in(&out).finish().requires(1, "its name is not UTF-8, and could not be handed to a command");
+    assert!(!out.exists(), "something was made");
 }
 
 /// With another text in a file for the time of `then`.

@@ -195,6 +195,38 @@ fn one_that_dies_between_two_cells_leaves_no_gap() {
     sweep.finish().requires(0, "a had to be started again: it ended (signal 9)");
     let measured = bench.everything_is_measured_once();
     assert_eq!(measured.iter().map(|one| one.restarted).collect::<Vec<_>>(), [false, true]);
+    bench.nothing_is_left();
+}
+
+/// A server behind a script may go and leave the script: nothing has ended, and nobody answers.
+#[test]
+fn one_that_does_not_answer_any_more_counts_as_dead() {
+    let script = format!(
+        r#"{A}
+            [[target]]
+            name = "b"
+            command = ["sh", "-c", """
+                {QUINTAIN} serve --config /dev/null --root {{root}} --listen 127.0.0.1:{{port}} & echo $! > {{dir}}/pid
+                trap 'kill $(cat {{dir}}/pid); exit' TERM
+                while :; do sleep 0.1; done
+            """]
+        "#
+    );
+    let timed = "concurrency = 1\nduration = \"300ms\"\n[order]\nrepeats = 8\nwarm_up = { cycles = 0 }";
+    let bench = Bench::new(&script, timed);
+    let mut sweep = bench.begin();
+    let server = || fs::read_to_string(bench.path("out/targets/b/work/pid")).ok()?.trim().parse::<u32>().ok();
+    let is_restarted = |entry: &Entry| matches!(entry, Entry::Restarted(one) if one.target == "b");
+
+    sweep.until("b is measured", |entries| measured(entries).iter().any(|one| one.cell.target == "b"));
+    signal_to(server().expect("a process"), Signal::KILL);
+    let entries = sweep.until("b is started again", |entries| entries.iter().any(is_restarted));
+    let Some(Entry::Restarted(one)) = entries.iter().find(|entry| is_restarted(entry)) else { panic!("{entries:?}") };
+    assert!(one.reason.starts_with("it did not answer any more: "), "{}", one.reason);
+
+    signal_to(server().expect("another process"), Signal::KILL);
+    sweep.finish().requires(0, "b is left out: it was started again, and died again: it did not answer any more: ");
+    bench.nothing_is_left();
 }
 
 /// It was there, and it is not there any more: half of its cells would be missing for what may be a slip.
