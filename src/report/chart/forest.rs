@@ -17,7 +17,7 @@ const ABOVE: u32 = 6;
 /// No axis shows more than this ratio, or less than 1 through it: an interval beyond it goes to the edge.
 const WIDEST: f64 = 16.0;
 /// What an axis shows at least.
-const NARROWEST: f64 = 1.1;
+const NARROWEST: f64 = 1.15;
 
 /// A comparison as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +26,8 @@ pub(in crate::report) struct Ratio {
     pub(in crate::report) place: usize,
     /// What is compared.
     pub(in crate::report) name: String,
-    /// Lower end of the interval, ratio, upper end.
-    pub(in crate::report) ends: [f64; 3],
+    /// Lower end of the interval, ratio, upper end; `None` where nothing could be compared.
+    pub(in crate::report) ends: Option<[f64; 3]>,
     /// A difference was shown.
     pub(in crate::report) shown: bool,
     /// The word, right of the row.
@@ -48,7 +48,7 @@ pub(super) fn draw(ratios: &[Ratio], band: f64, size: &Size) -> Result<(Frame, S
 
 fn frame(ratios: &[Ratio], size: &Size) -> Frame {
     let room = |texts: &mut dyn Iterator<Item = &str>| texts.map(width).max().unwrap_or(0);
-    let left = room(&mut ratios.iter().map(|ratio| ratio.name.as_str())).clamp(60, size.width as i32 * 2 / 5) + 8;
+    let left = room(&mut ratios.iter().map(|ratio| ratio.name.as_str())).clamp(60, size.width as i32 / 2) + 8;
     let right = room(&mut ratios.iter().map(|ratio| ratio.word)) + 10;
     let inside = ratios.len() as u32 * ROW;
     let reach = reach(ratios);
@@ -63,7 +63,7 @@ fn frame(ratios: &[Ratio], size: &Size) -> Frame {
 
 /// How far the axis goes to either side of 1.
 fn reach(ratios: &[Ratio]) -> f64 {
-    let farthest = ratios.iter().flat_map(|ratio| ratio.ends).filter(|end| end.is_finite() && *end > 0.0);
+    let farthest = ratios.iter().filter_map(|ratio| ratio.ends).flatten().filter(|end| end.is_finite() && *end > 0.0);
     let farthest = farthest.map(|end| end.ln().abs()).fold(0.0, f64::max).exp();
     (farthest * 1.02).clamp(NARROWEST, WIDEST)
 }
@@ -98,13 +98,13 @@ fn draw_row(
     let middle = (ABOVE as f64 + y) as i32;
     let inside = |end: f64| if end > 0.0 { end.ln().clamp(frame.x.from, frame.x.to) } else { frame.x.from };
     root.draw_text(&fitted(&ratio.name, characters_in(left - 8)), &style(Ink::Words, HPos::Left), (0, middle))?;
-    plane.draw_series([Mark {
+    plane.draw_series(ratio.ends.map(|ends| Mark {
         owner: Owner::Target(ratio.place),
-        points: ratio.ends.map(|end| (inside(end), y)),
+        points: ends.map(|end| (inside(end), y)),
         hollow: !ratio.shown,
         title: ratio.title.clone(),
         tenths: 50,
-    }])?;
+    }))?;
     let edge = frame.size.0 as i32 - right + 10;
     root.draw_text(ratio.word, &style(Ink::Muted, HPos::Left), (edge, middle))
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn ratio(ends: [f64; 3]) -> Ratio {
-        Ratio { place: 1, name: "a".to_owned(), ends, shown: true, word: "faster", title: String::new() }
+        Ratio { place: 1, name: "a".to_owned(), ends: Some(ends), shown: true, word: "faster", title: String::new() }
     }
 
     #[test]
@@ -132,5 +132,6 @@ mod tests {
         assert!((reach(&[ratio([0.45, 0.5, 0.55])]) - 1.02 / 0.45).abs() < 1e-9);
         assert_eq!(reach(&[ratio([0.0, 1.0, f64::INFINITY])]), NARROWEST);
         assert_eq!(reach(&[ratio([1e-9, 1.0, 2.0])]), WIDEST);
+        assert_eq!(reach(&[Ratio { ends: None, ..ratio([1.0; 3]) }]), NARROWEST);
     }
 }

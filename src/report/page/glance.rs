@@ -8,7 +8,7 @@ use super::charts::at_both_widths;
 use super::comparisons::{in_words, is_a_difference, word};
 use super::table::{Column, Kind, hollow, table};
 use super::typography::sentence;
-use crate::analysis::{Analysis, Comparison, Group, Metric, Outcome, Point};
+use crate::analysis::{Analysis, Comparison, Group, Metric, Point, Word};
 
 /// `None` where nothing was measured.
 pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
@@ -81,17 +81,23 @@ fn headlines(analysis: &Analysis, metric: Metric) -> impl Iterator<Item = &Compa
 }
 
 fn ratio(analysis: &Analysis, comparison: &Comparison) -> Option<Ratio> {
-    let Outcome::Compared(estimate) = &comparison.outcome else { return None };
     let targets = &analysis.experiment.targets;
     let place = targets.iter().position(|target| target.name == comparison.target)?;
     let target = if targets.len() > 2 { format!("{} ", shown(&comparison.target)) } else { String::new() };
     let name = format!("{target}{} {}", shown(&comparison.document), comparison.connections.name());
+    let estimate = comparison.estimate();
+    let in_short = match estimate.map(|estimate| estimate.word) {
+        None => "not comparable",
+        // There is little room; the whole words stand in the table.
+        Some(Word::NoDifferenceShown) => "none shown",
+        Some(verdict) => word(comparison.metric, verdict),
+    };
     Some(Ratio {
         place,
         name,
-        ends: [estimate.low, estimate.ratio, estimate.high],
-        shown: is_a_difference(estimate.word),
-        word: word(comparison.metric, estimate.word),
+        ends: estimate.map(|estimate| [estimate.low, estimate.ratio, estimate.high]),
+        shown: estimate.is_some_and(|estimate| is_a_difference(estimate.word)),
+        word: in_short,
         title: in_words(comparison),
     })
 }

@@ -27,8 +27,8 @@ fn row(place: usize, target: &Target) -> Markup {
     let unknown = |text: &str, else_shown: &str| if text.is_empty() { else_shown.to_owned() } else { shown(text) };
     html! {
         tr {
-            th scope="row" { span.name { (swatch(Owner::Target(place))) span { (shown(&target.name)) } } }
-            td { (unknown(&target.version, "says nothing")) }
+            th scope="row" { span.name { (swatch(Owner::Target(place))) span title=(shown(&target.name)) { (shown(&target.name)) } } }
+            td.version { (unknown(&target.version, "says nothing")) }
             td.figures { @match target.workers { Some(workers) => (workers), None => "–" } }
             td.figures { (unknown(&target.cpus, "all")) }
             td { (origin(target)) }

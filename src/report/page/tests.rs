@@ -130,8 +130,9 @@ fn hostile_names_stay_text() {
     for tag in ["script", "img"] {
         assert!(!tags.contains(tag), "{tag}");
     }
-    let attributes = Regex::new(r"<[^>]*onerror").unwrap();
-    assert!(!attributes.is_match(&page));
+    // In text a quotation mark is escaped, so that what stands between two of them is an attribute's value.
+    let without_values = Regex::new(r#""[^"]*""#).unwrap().replace_all(&page, "");
+    assert!(!Regex::new(r"<[^>]*onerror").unwrap().is_match(&without_values));
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&gt;&lt;img src=x"));
     assert!(!page.contains(['\u{202e}', '\u{0}']));
 }
