@@ -51,7 +51,7 @@ pub enum Command {
     Webbench(FaceArgs),
     /// Compare servers: documents x concurrency x kinds of connections x repeats, as a plan says.
     Sweep(SweepArgs),
-    /// Write down what a sweep found.
+    /// Write down what a sweep found, or compare two of them.
     Report(ReportArgs),
     /// End a server that runs: running answers may finish first.
     Stop(StopArgs),

@@ -2,7 +2,8 @@
 
 use super::chart::{self, ALONE, Quantity, group_name};
 use super::experiment::markdown::Chart;
-use super::page::glance;
+use super::page::{across, glance, ratios};
+use crate::analysis::across::Across;
 use crate::analysis::{Analysis, Group, Metric};
 
 /// The folder that they are in.
@@ -27,11 +28,22 @@ pub struct File {
 pub fn files(analysis: &Analysis) -> Vec<File> {
     let ratios = Metric::ALL.into_iter().filter_map(|metric| {
         let drawing = glance::drawing(analysis, metric, ALONE)?;
-        let name = format!("{FOLDER}/ratios-{}.svg", glance::name(metric).1);
+        let name = format!("{FOLDER}/ratios-{}.svg", ratios::name(metric).1);
         Some(File { name, svg: drawing.file(), chart: None })
     });
     let groups = analysis.groups.iter().enumerate().flat_map(|(at, group)| of_group(at + 1, group));
     ratios.chain(groups).collect()
+}
+
+/// The ratios of two results.
+#[must_use]
+pub fn files_across(across: &Across) -> Vec<File> {
+    let ratios = Metric::ALL.into_iter().filter_map(|metric| {
+        let drawing = across::drawing(across, metric, ALONE)?;
+        let name = format!("{FOLDER}/changes-{}.svg", ratios::name(metric).1);
+        Some(File { name, svg: drawing.file(), chart: None })
+    });
+    ratios.collect()
 }
 
 /// The number keeps names apart that differ in nothing that a file may be called.

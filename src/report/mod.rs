@@ -8,6 +8,7 @@ pub mod ab;
 pub mod ab_chatter;
 pub mod ab_html;
 mod ab_times;
+pub mod across;
 mod chart;
 pub mod charts;
 pub mod experiment;

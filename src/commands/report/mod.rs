@@ -7,40 +7,79 @@ use anyhow::Context;
 
 use super::{FAILED, fail, print, say};
 use crate::analysis::Analysis;
+use crate::analysis::across::{Across, Side};
 use crate::cli::ReportArgs;
-use crate::record::experiment::{JOURNAL_FILE, Results, read};
+use crate::record::experiment::{JOURNAL_FILE, ReadError, Results, read};
 use crate::report::experiment::{csv, json, markdown, table};
-use crate::report::{charts, page};
+use crate::report::{self, charts, page};
 
 mod files;
 
-use files::put;
+use files::{Unwritten, put};
 
 /// The page for people.
 const PAGE: &str = "report.html";
-/// The same for documents and for programs.
+/// The page of two results.
+const COMPARISON: &str = "comparison.html";
+/// What one result is in other words, for documents and for programs.
 const SUMMARIES: [&str; 3] = ["summary.md", "summary.csv", "summary.json"];
 
-/// Reports a folder.
+/// Reports one folder, or compares two.
 #[must_use]
-pub fn run(ReportArgs { folder, out, charts }: &ReportArgs) -> ExitCode {
-    present(folder, out.as_deref().unwrap_or(folder), *charts)
+pub fn run(ReportArgs { folder, other, out, charts }: &ReportArgs) -> ExitCode {
+    match other {
+        None => present(folder, out.as_deref().unwrap_or(folder), *charts),
+        Some(after) => compare(folder, after, out.as_deref().unwrap_or(after), *charts),
+    }
 }
 
 /// Reads a sweep's folder, writes its report into another (or the same), and prints the short form and where the rest is.
 pub(super) fn present(folder: &Path, out: &Path, with_charts: bool) -> ExitCode {
-    let results = match read(folder) {
-        Ok(results) => results,
+    let analysis = match understand(folder) {
+        Ok(analysis) => analysis,
         Err(error) => return fail(FAILED, &error),
     };
-    if results.torn {
-        say(&format_args!("{JOURNAL_FILE} ends in the middle of a line: that measurement is not in the report"));
-    }
-    let Results { experiment, entries, .. } = results;
-    let analysis = Analysis::of(experiment, &entries);
     match write(&analysis, out, with_charts) {
         Ok(()) => print(&format!("{}\n{}", harmless(&table::render(&analysis)), whereabouts(out, with_charts))),
         Err(error) => fail(FAILED, &format_args!("{error:#}")),
+    }
+}
+
+/// Compares what two sweeps left.
+fn compare(before: &Path, after: &Path, out: &Path, with_charts: bool) -> ExitCode {
+    let [earlier, later] = names(before, after);
+    let side = |folder: &Path, name| understand(folder).map(|analysis| Side { name, analysis });
+    let across = match (side(before, earlier), side(after, later)) {
+        (Ok(before), Ok(after)) => Across::of(before, after),
+        (Err(error), _) | (_, Err(error)) => return fail(FAILED, &error),
+    };
+    match write_across(&across, out, with_charts) {
+        Ok(()) => print(&format!(
+            "{}\nThe comparison is {}.\n",
+            harmless(&report::across::render(&across)),
+            out.join(COMPARISON).display()
+        )),
+        Err(error) => fail(FAILED, &error),
+    }
+}
+
+/// What a folder's journal means. A torn end is told: what nobody has seen does not become a figure silently.
+fn understand(folder: &Path) -> Result<Analysis, ReadError> {
+    let Results { experiment, entries, torn } = read(folder)?;
+    if torn {
+        let journal = folder.join(JOURNAL_FILE);
+        let words = "ends in the middle of a line: that measurement is not in the report";
+        say(&format_args!("{} {words}", journal.display()));
+    }
+    Ok(Analysis::of(experiment, &entries))
+}
+
+/// What two results are called: the last part of their paths, if that tells them apart.
+fn names(before: &Path, after: &Path) -> [String; 2] {
+    let last = |folder: &Path| folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    match (last(before), last(after)) {
+        (Some(before), Some(after)) if before != after => [before, after],
+        _ => [before, after].map(|folder| folder.display().to_string()),
     }
 }
 
@@ -68,4 +107,27 @@ fn write(analysis: &Analysis, out: &Path, with_charts: bool) -> anyhow::Result<(
         put(out, &picture.name, &picture.svg)?;
     }
     Ok(())
+}
+
+fn write_across(across: &Across, out: &Path, with_charts: bool) -> Result<(), Unwritten> {
+    put(out, COMPARISON, &page::across::render(across))?;
+    if with_charts {
+        for picture in charts::files_across(across) {
+            put(out, &picture.name, &picture.svg)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_have_the_shortest_names_that_differ() {
+        let named = |before: &str, after: &str| names(Path::new(before), Path::new(after)).join(", ");
+        assert_eq!(named("results/old/", "results/new"), "old, new");
+        assert_eq!(named("old/quick", "new/quick"), "old/quick, new/quick");
+        assert_eq!(named(".", "../new"), "., ../new");
+    }
 }

@@ -49,7 +49,7 @@ pub(super) fn draw(ratios: &[Ratio], band: f64, size: &Size) -> Result<(Frame, S
 fn frame(ratios: &[Ratio], size: &Size) -> Frame {
     let room = |texts: &mut dyn Iterator<Item = &str>| texts.map(width).max().unwrap_or(0);
     let left = room(&mut ratios.iter().map(|ratio| ratio.name.as_str())).clamp(60, size.width as i32 / 2) + 8;
-    let right = room(&mut ratios.iter().map(|ratio| ratio.word)) + 10;
+    let right = room(&mut ratios.iter().map(|ratio| ratio.word)) + 18;
     let inside = ratios.len() as u32 * ROW;
     let reach = reach(ratios);
     Frame {

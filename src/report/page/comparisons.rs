@@ -9,40 +9,49 @@ use super::table::{Column, Kind, table};
 use super::typography::sentence;
 use crate::analysis::{Analysis, Comparison, Estimate, Metric, Outcome, Word};
 
-const COLUMNS: [Column; 10] = [
-    Column("Document and connections", Kind::Words),
-    Column("Connections", Kind::Figures),
-    Column("Compared", Kind::Words),
-    Column("Of which", Kind::Words),
-    Column("Verdict", Kind::Words),
-    Column("Ratio", Kind::Figures),
-    Column("95 % interval", Kind::Figures),
-    Column("Pairs", Kind::Figures),
-    Column("p: t, Holm, Wilcoxon", Kind::Figures),
-    Column("Repeats that it would need", Kind::Figures),
-];
-
 /// How many there are, and a table; `None` of one target alone.
 pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
     let baseline = baseline(analysis);
-    let made = analysis.compared() as u64;
+    let who = |comparison: &Comparison| format!("{} / {}", shown(&comparison.target), shown(&comparison.baseline));
+    let rows = analysis.comparisons.iter().map(|comparison| (who(comparison), comparison));
     (!analysis.comparisons.is_empty()).then(|| {
         html! {
             p {
-                (counted(made, "comparison")) " with " (baseline) " could be made, of " (analysis.comparisons.len())
-                ". The more there are, the more of them chance alone would call a difference: the verdicts are those after Holm's \
-                 correction over all of them. Faster and cheaper is better, slower and dearer is worse."
+                (counted(analysis.compared() as u64, "comparison")) " with " (baseline) " could be made, of "
+                (analysis.comparisons.len()) ". " (HOLM)
             }
-            (table("comparisons-table", &format!("Ratios to {baseline}"), &COLUMNS, &rows(&analysis.comparisons)))
+            (of_all(&format!("Ratios to {baseline}"), ["Pairs", "p: t, Holm, Wilcoxon"], rows))
         }
     })
 }
 
-fn rows(comparisons: &[Comparison]) -> Markup {
-    html! { @for comparison in comparisons { (row(comparison)) } }
+/// Why verdicts are fewer than intervals would have them.
+pub(super) const HOLM: &str = "The more there are, the more of them chance alone would call a difference: the verdicts are those after Holm's correction \
+     over all of them. Faster and cheaper is better, slower and dearer is worse.";
+
+/// A row for each comparison, and whose it is. The two names are those of the columns that depend on how it was compared.
+pub(super) fn of_all<'a>(
+    caption: &str,
+    [pairs, tests]: [&'static str; 2],
+    comparisons: impl Iterator<Item = (String, &'a Comparison)>,
+) -> Markup {
+    let columns = [
+        Column("Document and connections", Kind::Words),
+        Column("Connections", Kind::Figures),
+        Column("Compared", Kind::Words),
+        Column("Of which", Kind::Words),
+        Column("Verdict", Kind::Words),
+        Column("Ratio", Kind::Figures),
+        Column("95 % interval", Kind::Figures),
+        Column(pairs, Kind::Figures),
+        Column(tests, Kind::Figures),
+        Column("Repeats that it would need", Kind::Figures),
+    ];
+    let rows = html! { @for (who, comparison) in comparisons { (row(&who, comparison)) } };
+    table("comparisons-table", caption, &columns, &rows)
 }
 
-fn row(comparison: &Comparison) -> Markup {
+fn row(who: &str, comparison: &Comparison) -> Markup {
     let curve = comparison.concurrency.is_none();
     html! {
         tr.curve[curve] {
@@ -54,7 +63,7 @@ fn row(comparison: &Comparison) -> Markup {
                 }
             }
             td.whole { (quantity(comparison.metric)) }
-            td.whole { (shown(&comparison.target)) " / " (shown(&comparison.baseline)) }
+            td.whole { (who) }
             @match &comparison.outcome {
                 Outcome::Compared(estimate) => (compared(comparison, estimate)),
                 Outcome::NotComparable(reason) => td colspan="6" { span.muted { "not comparable: " (sentence(reason)) } },
@@ -64,32 +73,32 @@ fn row(comparison: &Comparison) -> Markup {
 }
 
 fn compared(comparison: &Comparison, estimate: &Estimate) -> Markup {
-    let Estimate { ratio, low, high, p_t, p_wilcoxon, p_holm, word: verdict, more_repeats } = estimate;
+    let Estimate { p_t, p_wilcoxon, p_holm, word: verdict, more_repeats, .. } = estimate;
     html! {
         td { span class={ "verdict " (class(*verdict)) } { (word(comparison.metric, *verdict)) } }
-        td.figures { (times(*ratio)) }
-        td.figures { (times(*low).trim_end_matches('×')) " – " (times(*high)) }
+        td.figures { (estimate.shown_ratio()) "×" }
+        td.figures { (estimate.shown_interval().replace(" to ", " – ")) "×" }
         td.figures { (comparison.pairs) }
         td.figures { (probability(*p_t)) " · " (probability(*p_holm)) " · " (probability(*p_wilcoxon)) }
         td.figures { @match more_repeats { Some(more) => { (grouped(*more as f64, 0)) " more" }, None => "–" } }
     }
 }
 
-/// A comparison as a sentence.
-pub(super) fn in_words(comparison: &Comparison) -> String {
+/// A comparison as a sentence, which begins with whose it is.
+pub(super) fn in_words(comparison: &Comparison, who: &str) -> String {
     let Comparison { document, connections, metric, target, baseline, .. } = comparison;
-    let about = format!("{}, {} connections", shown(document), connections.name());
+    let comma = if who.is_empty() { "" } else { ", " };
+    let about = format!("{who}{comma}{}, {} connections", shown(document), connections.name());
     let (target, baseline, what) = (shown(target), shown(baseline), quantity(*metric));
     match &comparison.outcome {
         Outcome::NotComparable(reason) => {
             format!("{about}: {what} of {target} and {baseline} cannot be compared: {}.", shown_sentence(reason))
         }
-        Outcome::Compared(Estimate { ratio, low, high, word: verdict, .. }) => format!(
-            "{about}: {what} of {target} is {} of {baseline}'s (95 % interval {} to {}): {}.",
-            times(*ratio),
-            times(*low),
-            times(*high),
-            word(*metric, *verdict)
+        Outcome::Compared(estimate) => format!(
+            "{about}: {what} of {target} is {} times that of {baseline} (95 % interval {}): {}.",
+            estimate.shown_ratio(),
+            estimate.shown_interval(),
+            word(*metric, estimate.word)
         ),
     }
 }
@@ -125,16 +134,6 @@ const fn class(word: Word) -> &'static str {
 /// Whether something was shown.
 pub(super) const fn is_a_difference(word: Word) -> bool {
     matches!(word, Word::Better | Word::Worse)
-}
-
-/// A ratio: `1.31×`, and near 1 with a digit more.
-fn times(ratio: f64) -> String {
-    let decimals = match ratio {
-        ratio if ratio >= 99.5 => 0,
-        ratio if (0.9..1.1).contains(&ratio) => 3,
-        _ => 2,
-    };
-    format!("{}×", grouped(ratio, decimals))
 }
 
 fn probability(p: f64) -> String {

@@ -3,53 +3,45 @@
 
 use maud::{Markup, html};
 
-use super::chart::{self, Dimension, Drawing, Quantity, Ratio, Size, group_name, grouped, shown};
-use super::charts::at_both_widths;
-use super::comparisons::{in_words, is_a_difference, word};
+use super::chart::{self, Dimension, Drawing, Size, group_name, grouped, shown};
+use super::ratios;
 use super::table::{Column, Kind, hollow, table};
 use super::typography::sentence;
-use crate::analysis::{Analysis, Comparison, Group, Metric, Point, Word};
+use crate::analysis::{Analysis, Comparison, Group, Metric, Point};
 
 /// `None` where nothing was measured.
 pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
-    let charts: Vec<_> = Metric::ALL.into_iter().filter_map(|metric| chart(analysis, metric)).collect();
+    let charts = ratios::pair(|metric, size| drawing(analysis, metric, size));
     let more = analysis.answer.get(1..).unwrap_or_default();
     (!analysis.groups.is_empty()).then(|| {
         html! {
-            @if !charts.is_empty() { (against(analysis, &charts)) }
+            @if let Some(charts) = charts { (against(analysis, &charts)) }
             @else if analysis.experiment.targets.len() == 1 { (alone(analysis)) }
             @if !more.is_empty() { ul.prose { @for words in more { li { (sentence(words)) } } } }
         }
     })
 }
 
-fn against(analysis: &Analysis, charts: &[Markup]) -> Markup {
+fn against(analysis: &Analysis, charts: &Markup) -> Markup {
     html! {
         p {
-            "Each target against " strong { (baseline(analysis)) } ", with the 95 % interval of the ratio. Within the grey band a difference would \
-             not matter. A filled mark is a difference that was shown, a hollow one is none. "
+            "Each target against " strong { (baseline(analysis)) } ", with the 95 % interval of the ratio. " (ratios::LEGEND) " "
             a href="#comparisons" { "All comparisons" } "."
         }
-        div.pair { @for chart in charts { (chart) } }
+        (charts)
     }
-}
-
-fn chart(analysis: &Analysis, metric: Metric) -> Option<Markup> {
-    let [wide, narrow] = [chart::HALF, chart::NARROW].map(|size| drawing(analysis, metric, size));
-    let (wide, narrow) = (wide?, narrow?);
-    let (heading, slug) = name(metric);
-    Some(html! {
-        figure {
-            figcaption { (heading) }
-            (at_both_widths(&wide, &narrow, &format!("glance-{slug}")))
-        }
-    })
 }
 
 /// All comparisons of a metric that speak for their target; `None` without any.
 pub(in crate::report) fn drawing(analysis: &Analysis, metric: Metric, size: Size) -> Option<Drawing> {
-    let ratios: Vec<_> = headlines(analysis, metric).filter_map(|comparison| ratio(analysis, comparison)).collect();
-    let title = format!("{}, as a ratio to {}", name(metric).0, baseline(analysis));
+    let targets = &analysis.experiment.targets;
+    let ratio = |comparison: &Comparison| {
+        let place = targets.iter().position(|target| target.name == comparison.target)?;
+        let who = if targets.len() > 2 { shown(&comparison.target) } else { String::new() };
+        Some(ratios::ratio(comparison, place, &who))
+    };
+    let ratios: Vec<_> = headlines(analysis, metric).filter_map(ratio).collect();
+    let title = format!("{}, as a ratio to {}", ratios::name(metric).0, baseline(analysis));
     (!ratios.is_empty()).then(|| chart::ratios(&ratios, analysis.experiment.band, &title, size))
 }
 
@@ -64,41 +56,10 @@ pub(in crate::report) fn baseline(analysis: &Analysis) -> String {
     }
 }
 
-/// What a metric is called, and how in an id.
-pub(in crate::report) const fn name(metric: Metric) -> (&'static str, &'static str) {
-    let quantity = match metric {
-        Metric::RequestsPerSecond => Quantity::Requests,
-        Metric::ServerCpu => Quantity::ServerCpu,
-    };
-    (quantity.name(), quantity.slug())
-}
-
 /// Of each target in each group the comparison that speaks for it.
 fn headlines(analysis: &Analysis, metric: Metric) -> impl Iterator<Item = &Comparison> {
     analysis.experiment.targets.iter().flat_map(move |target| {
         analysis.groups.iter().filter_map(move |group| analysis.headline(group, &target.name, metric))
-    })
-}
-
-fn ratio(analysis: &Analysis, comparison: &Comparison) -> Option<Ratio> {
-    let targets = &analysis.experiment.targets;
-    let place = targets.iter().position(|target| target.name == comparison.target)?;
-    let target = if targets.len() > 2 { format!("{} ", shown(&comparison.target)) } else { String::new() };
-    let name = format!("{target}{} {}", shown(&comparison.document), comparison.connections.name());
-    let estimate = comparison.estimate();
-    let in_short = match estimate.map(|estimate| estimate.word) {
-        None => "not comparable",
-        // There is little room; the whole words stand in the table.
-        Some(Word::NoDifferenceShown) => "none shown",
-        Some(verdict) => word(comparison.metric, verdict),
-    };
-    Some(Ratio {
-        place,
-        name,
-        ends: estimate.map(|estimate| [estimate.low, estimate.ratio, estimate.high]),
-        shown: estimate.is_some_and(|estimate| is_a_difference(estimate.word)),
-        word: in_short,
-        title: in_words(comparison),
     })
 }
 

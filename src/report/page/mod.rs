@@ -9,6 +9,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::chart;
 use crate::analysis::Analysis;
 
+pub mod across;
 mod answer;
 mod charts;
 mod comparisons;
@@ -17,6 +18,7 @@ mod figures;
 pub(super) mod glance;
 mod machine;
 mod method;
+pub(super) mod ratios;
 mod table;
 mod targets;
 mod typography;
@@ -43,7 +45,7 @@ pub fn render(analysis: &Analysis) -> String {
         (answer::head(analysis))
         (contents(&sections))
         main { @for section in &sections { (section.render()) } }
-        (footer(&analysis.experiment.tool))
+        (footer(&analysis.experiment.tool, BESIDE))
     };
     document(&analysis.experiment.question, &inside)
 }
@@ -83,14 +85,15 @@ fn contents(sections: &[Section]) -> Markup {
     }
 }
 
-fn footer(measured_by: &str) -> Markup {
+/// Where the rest is.
+const BESIDE: &str =
+    "The records are in journal.jsonl beside this page, every figure of it in summary.csv and summary.json.";
+
+fn footer(measured_by: &str, rest: &str) -> Markup {
     let program = concat!("quintain ", env!("CARGO_PKG_VERSION"));
     html! {
         footer {
-            p {
-                "Measured by " (chart::shown(measured_by)) ", written by " (program) ". The records are in journal.jsonl beside this \
-                 page, every figure of it in summary.csv and summary.json."
-            }
+            p { "Measured by " (chart::shown(measured_by)) ", written by " (program) ". " (rest) }
         }
     }
 }

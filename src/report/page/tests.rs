@@ -3,6 +3,8 @@ use std::collections::BTreeSet;
 use regex_lite::Regex;
 
 use super::*;
+use crate::analysis::Spread;
+use crate::analysis::across::{Across, Side};
 use crate::analysis::sample::{self, Behaviour, Imagined};
 use crate::record::experiment::{ConnectionKind, Entry, LeftOut};
 
@@ -12,8 +14,26 @@ fn found<'a>(pattern: &str, page: &'a str) -> Vec<&'a str> {
     pattern.captures_iter(page).map(|found| found.get(1).unwrap().as_str()).collect()
 }
 
-fn pages() -> [String; 3] {
-    [sample::analysis(), sample::portrait(), sample::nothing()].map(|analysis| render(&analysis))
+fn pages() -> [String; 4] {
+    let [several, alone, nothing] = [sample::analysis(), sample::portrait(), sample::nothing()];
+    let across = Across::of(side("results/old", sample::analysis()), side("results/new", later()));
+    [render(&several), render(&alone), render(&nothing), across::render(&across)]
+}
+
+fn side(name: &str, analysis: Analysis) -> Side {
+    Side { name: name.to_owned(), analysis }
+}
+
+/// The usual sample on another kernel, with the CPU of all twice as dear.
+fn later() -> Analysis {
+    let mut analysis = sample::analysis();
+    analysis.experiment.machine.kernel = "6.18.0".to_owned();
+    for series in analysis.groups.iter_mut().flat_map(|group| &mut group.series) {
+        for cpu in series.points.iter_mut().filter_map(|point| point.server_cpu_us.as_mut()) {
+            *cpu = Spread::of(cpu.values.iter().map(|us| us * 2.0).collect()).expect("as many as before");
+        }
+    }
+    analysis
 }
 
 #[test]
@@ -53,10 +73,11 @@ fn nothing_is_loaded_and_nothing_runs() {
 #[test]
 fn the_parts_are_those_that_have_something_to_say() {
     let parts = |page: &str| found(r#"<section id="([^"]*)""#, page).join(" ");
-    let [several, alone, nothing] = pages();
+    let [several, alone, nothing, across] = pages();
     assert_eq!(parts(&several), "glance targets charts figures endings machine method warnings comparisons");
     assert_eq!(parts(&alone), "glance targets charts figures endings machine method warnings");
     assert_eq!(parts(&nothing), "targets machine method warnings");
+    assert_eq!(parts(&across), "glance differences warnings method comparisons");
 }
 
 #[test]
@@ -144,4 +165,25 @@ fn every_chart_says_in_words_what_it_shows() {
     assert_eq!(charts, page.matches("<desc").count());
     assert_eq!(charts, 2 * 2 + 4 * (2 + 6), "two charts at a glance in two widths; four groups of one such and six");
     assert!(page.contains("<desc id=\"group-1-requests-words\">tomcat: 19,055 at 50"), "words of the first chart");
+}
+
+#[test]
+fn two_results_say_what_changed_and_what_else_differs() {
+    let [_, _, _, page] = pages();
+    let texts = [
+        "<h1>results/new beside results/old</h1>",
+        "<th scope=\"row\">kernel</th><td>6.12.0</td><td>6.18.0</td>",
+        ">dearer<",
+        "2.00×",
+        "results/new beside results/old</title>",
+        "Ratios of results/new to results/old",
+    ];
+    for text in texts {
+        assert!(page.contains(text), "{text}");
+    }
+    let text = crate::report::across::render(&Across::of(side("old", sample::analysis()), side("new", later())));
+    assert!(text.starts_with("new beside old\n\n1k.html, short connections\n"), "{text}");
+    assert!(text.contains("\n  nginx ") && text.contains(" worse\n"), "{text}");
+    assert!(text.contains("\nDiffers     kernel: 6.12.0, now 6.18.0\n"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100 && line.trim_end() == line), "{text}");
 }

@@ -55,6 +55,22 @@ fn charts_go_where_documents_want_them() {
 }
 
 #[test]
+fn two_folders_are_compared_and_the_earlier_one_stays_as_it_was() {
+    let [before, after] = [Shape::usual(), Shape::usual().faster("tomcat", 1.2)].map(|shape| shape.folder());
+    let ran = report(&["--charts".as_ref(), before.path().as_os_str(), after.path().as_os_str()]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let row = |name: &str| ran.stdout.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();
+    assert!(row("tomcat").contains("1.20 (") && row("tomcat").contains(") better"), "{ran:#?}");
+    assert!(row("nginx").contains(") not shown"), "{ran:#?}");
+    let page = after.path().join("comparison.html");
+    assert!(ran.stdout.ends_with(&format!("\nThe comparison is {}.\n", page.display())), "{ran:#?}");
+    assert!(fs::read_to_string(&page).unwrap().contains("Nothing that is recorded"), "the same machine and versions");
+    assert!(after.path().join("charts/changes-requests.svg").exists());
+    let names = |path| fs::read_dir(path).unwrap().count();
+    assert_eq!(names(before.path()), 2, "experiment and journal");
+}
+
+#[test]
 fn what_is_no_sweep_is_refused_in_a_sentence() {
     let empty = tempfile::tempdir().unwrap();
     let said = |words: &[&str]| {

@@ -76,6 +76,13 @@ impl Shape {
         }
     }
 
+    /// The same with one of the targets so many times as fast.
+    pub fn faster(mut self, target: &str, times: f64) -> Self {
+        let its = self.targets.iter_mut().find(|(name, _)| name == target).expect("it is one of them");
+        its.1 *= times;
+        self
+    }
+
     /// In the order of a plan without interleaving: blocks of all targets.
     fn cells(&self) -> Vec<Cell> {
         let mut cells = Vec::new();

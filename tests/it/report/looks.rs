@@ -4,7 +4,7 @@ use std::fs;
 
 use super::browser::{Browser, Scheme, Seen};
 use super::folder::Shape;
-use super::reported;
+use super::{report, reported};
 use crate::harness::{Answer, TruthServer};
 
 const DESK: u32 = 1280;
@@ -67,6 +67,16 @@ fn one_server_and_two_concurrencies() {
 fn forty_concurrencies_and_six_servers() {
     let Some(browser) = Browser::find() else { return };
     look_well(&browser, &page(&Shape::large()), 2 + 7);
+}
+
+#[test]
+fn two_results_beside_each_other() {
+    let Some(browser) = Browser::find() else { return };
+    let [before, after] = [Shape::usual(), Shape::usual().faster("jetty", 1.2)].map(|shape| shape.folder());
+    let ran = report(&[before.path(), after.path()]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let page = fs::read_to_string(after.path().join("comparison.html")).expect("it is there");
+    look_well(&browser, &page, 2);
 }
 
 #[test]
