@@ -28,6 +28,13 @@ pub struct Asked {
     pub written: u64,
 }
 
+impl Asked {
+    /// When its cycle began: with the connect, or else with the send.
+    pub fn begun(&self) -> u64 {
+        self.sent.saturating_sub(self.connect_ns.unwrap_or(0))
+    }
+}
+
 /// A whole answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answer {
@@ -308,6 +315,11 @@ impl Exchange {
     /// Takes the request out that would be answered next: it has failed.
     pub fn take_front(&mut self) -> Option<Asked> {
         self.in_flight.pop_front()
+    }
+
+    /// The requests that are on their way, from the front.
+    pub fn waiting(&self) -> impl Iterator<Item = &Asked> {
+        self.in_flight.iter()
     }
 
     /// Takes the requests that are still on their way out, from the front.

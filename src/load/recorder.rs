@@ -99,6 +99,8 @@ pub struct Recorder {
     pub never_sent: u64,
     /// When the last request that was sent had been due.
     pub last_due: u64,
+    /// For how long requests had been on their way that the end of the run cut off, all of them together.
+    pub cut_off_ns: u64,
     statuses: Box<[u64; STATUSES]>,
     failures_in_a_row: u64,
 }
@@ -125,6 +127,7 @@ impl Recorder {
             first_failure: None,
             rows: None,
             never_sent: 0,
+            cut_off_ns: 0,
             last_due: 0,
             statuses: Box::new([0; STATUSES]),
             failures_in_a_row: 0,
@@ -165,9 +168,11 @@ impl Recorder {
         self.ended_badly(outcome, now, None, errno);
     }
 
-    /// A request was cut off by the end of the run.
-    pub fn cut_off(&mut self) {
+    /// A request was cut off by the end of the run, so long after its beginning. That is no latency, but its connection was
+    /// busy for it.
+    pub fn cut_off(&mut self, age_ns: u64) {
         self.endings.aborted += 1;
+        self.cut_off_ns += age_ns;
     }
 
     /// A request was sent, this much later than due, though a connection was free.
@@ -248,6 +253,7 @@ impl Recorder {
             *count += more;
         }
         self.never_sent += other.never_sent;
+        self.cut_off_ns += other.cut_off_ns;
         self.last_due = self.last_due.max(other.last_due);
         self.first_answer = self.first_answer.take().or_else(|| other.first_answer.clone());
         self.first_failure = self.first_failure.take().or_else(|| other.first_failure.clone());

@@ -60,8 +60,9 @@ fn client(plan: &Plan, seen: &[Seen], sum: &Recorder, elapsed_s: f64) -> Client 
     };
     Client {
         cpu_per_request_us: per(cpu_s * 1e6, sum.endings.all() as f64),
-        // Little's law with the sum of times instead of their mean: the count cancels out.
-        achieved_concurrency: per(total.moments().sum_ns as f64 / 1e9, elapsed_s),
+        // Little's law with the sum of times instead of their mean: the count cancels out. With those that were cut off,
+        // or a run of two thousand connections and few answers on each would look idle by what its end cost.
+        achieved_concurrency: per((total.moments().sum_ns as f64 + sum.cut_off_ns as f64) / 1e9, elapsed_s),
         loop_lag_p99_ns: sum.lag.percentile(99.0),
         loop_lag_max_ns: sum.lag.moments().max_ns,
         achieved_rate,

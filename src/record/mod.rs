@@ -313,7 +313,7 @@ pub struct Client {
     pub threads: Vec<ClientThread>,
     /// CPU of all threads for each ended request.
     pub cpu_per_request_us: f64,
-    /// Little's law: requests per second times mean time of a slot's cycle.
+    /// Little's law: requests per second times mean time of a slot's cycle, with what the end of the run cut off.
     pub achieved_concurrency: f64,
     /// How long events waited in user space for their turn: from the return of `epoll_wait` to the last event of the
     /// batch handled.

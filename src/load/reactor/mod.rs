@@ -314,9 +314,12 @@ impl<'a> Reactor<'a> {
         self.shared.aborted.load(Ordering::Relaxed)
     }
 
-    /// Ends what has not ended.
+    /// Ends what has not ended. Requests that wait to go again are on no connection.
     fn cut_off(&mut self, end: u64) {
-        (0..self.outstanding).for_each(|_| self.recorder.cut_off());
+        let on_their_way = self.slots.iter().flat_map(|slot| slot.exchange.waiting());
+        let ages: Vec<u64> = on_their_way.map(|asked| end.saturating_sub(asked.begun())).collect();
+        let waiting = self.outstanding.saturating_sub(ages.len());
+        ages.into_iter().chain(std::iter::repeat_n(0, waiting)).for_each(|age| self.recorder.cut_off(age));
         self.outstanding = 0;
         self.recorder.never_sent += self.schedule.due_before(end);
     }

@@ -31,6 +31,19 @@ fn a_duration_ends_the_run() {
     }
 }
 
+/// A request that the end cut off had its connection busy, although it has no latency.
+#[test]
+fn what_the_end_cuts_off_was_on_its_way() {
+    for way in WAYS {
+        let server = TruthServer::answering(|_| Answer::ok("0123456789").after(Duration::from_secs(60)));
+        let run = Load::of(server.url("/")).with("-t 500ms -c 4").with(way).measure();
+        assert_eq!(run.endings, Endings { aborted: 4, ..Endings::default() }, "{way}");
+        // 4, but for the time in which the connections were opened.
+        let busy = run.client.achieved_concurrency;
+        assert!(busy > 1.0 && busy <= 4.01, "{way}: {busy}");
+    }
+}
+
 #[test]
 fn whichever_end_comes_first() {
     let server = slow();
