@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::record::experiment::Experiment;
 
-use super::judge::{Sample, Values, judge};
+use super::judge::{Sample, Scope, Values, judge};
 use super::{Comparison, Group, Metric, Outcome, Point, Series};
 
 /// Log ratios by repeat, or the clause that says why there are none.
@@ -13,6 +13,7 @@ type Pairs = Result<BTreeMap<u64, f64>, String>;
 /// A comparison of which the word is still open.
 pub(super) struct Open {
     pub(super) comparison: Comparison,
+    pub(super) scope: Scope,
     /// Nothing where the comparison says why it cannot be made.
     pub(super) values: Option<Values>,
 }
@@ -34,10 +35,10 @@ pub(super) fn all(experiment: &Experiment, groups: &[Group]) -> Vec<Comparison> 
 /// All words at once, since each depends on how many comparisons there are.
 pub(super) fn closed(open: Vec<Open>, band: f64) -> Vec<Comparison> {
     let (mut comparisons, mut samples, mut at) = (Vec::new(), Vec::new(), Vec::new());
-    for Open { comparison, values } in open {
+    for Open { comparison, scope, values } in open {
         if let Some(values) = values {
             at.push(comparisons.len());
-            samples.push(Sample { metric: comparison.metric, values });
+            samples.push(Sample { metric: comparison.metric, scope, values });
         }
         comparisons.push(comparison);
     }
@@ -122,7 +123,8 @@ impl Against<'_> {
             pairs: count,
             outcome: Outcome::NotComparable(reason),
         };
-        Open { comparison, values }
+        let speaks = concurrency.is_none() || self.group.levels.len() == 1;
+        Open { comparison, scope: if speaks { Scope::Verdict } else { Scope::Point }, values }
     }
 }
 

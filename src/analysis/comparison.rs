@@ -90,7 +90,7 @@ pub struct Estimate {
     pub p_t: f64,
     /// Of the exact Wilcoxon signed-rank test of the same, in the direction of the ratio.
     pub p_wilcoxon: f64,
-    /// `p_t` after Holm's correction over all comparisons.
+    /// `p_t` after Holm's correction: over those that speak for a target, or over the points of curves.
     pub p_holm: f64,
     /// The word.
     pub word: Word,

@@ -131,7 +131,8 @@ fn check(kind: FaultKind, gate: Option<&Gate>, measured: &Measured) -> Option<St
     has_it.then(|| match kind {
         FaultKind::ConcurrencyNotAchieved => {
             let (busy, all) = (run.client.achieved_concurrency, run.settings.connections);
-            format!("only {busy:.0} of {all} connections were busy")
+            let decimals = usize::from(all < 10);
+            format!("on average only {busy:.decimals$} of {all} connections were busy")
         }
         _ => kind.name().to_owned(),
     })

@@ -34,8 +34,9 @@ fn group(
     let levels = planned.iter().map(|cell| cell.concurrency).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
     let measured: Vec<&Measured> =
         journal.measured.iter().filter(|(cell, _)| here(cell)).map(|(_, measured)| *measured).collect();
-    let mut names = experiment.targets.iter().map(|target| &target.name);
-    let baseline = names.find(|name| planned.iter().any(|cell| cell.target == **name));
+    let is_in = |name: &str| measured.iter().any(|measured| measured.cell.target == name);
+    let mut names = experiment.targets.iter().map(|target| target.name.as_str());
+    let baseline = names.find(|name| is_in(name));
     let published = experiment
         .published
         .iter()
@@ -43,7 +44,7 @@ fn group(
     Group {
         document: document.clone(),
         connections,
-        baseline: baseline.cloned().unwrap_or_default(),
+        baseline: baseline.unwrap_or_default().to_owned(),
         series: series(experiment, &levels, &measured, gates),
         published: published.cloned().collect(),
         levels,

@@ -1,6 +1,6 @@
 //! From log ratios to words.
 
-use crate::statistics::{Mean, RankSum, SignedRank, holm, pairs_needed};
+use crate::statistics::{Mean, RankSum, SignedRank, holm_in_families, pairs_needed};
 
 use super::{Estimate, Metric, Word};
 
@@ -12,7 +12,17 @@ const POWER: f64 = 0.8;
 /// The logarithms of the figures of one comparison, all of them finite.
 pub(super) struct Sample {
     pub(super) metric: Metric,
+    pub(super) scope: Scope,
     pub(super) values: Values,
+}
+
+/// What a comparison is for. Verdicts are few and points may be hundreds, so each kind has its own half of the level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Scope {
+    /// It speaks for a target: a whole curve, or the only concurrency of a group.
+    Verdict,
+    /// One of the points of a curve.
+    Point,
 }
 
 /// How the two sides of a comparison belong together.
@@ -33,7 +43,7 @@ struct Tested<'a> {
 
 /// The estimates of all comparisons of a report; `None` for one of which either side has less than two values.
 ///
-/// "Better" and "worse" need that the t test, after Holm's correction over all comparisons, excludes the band, and that
+/// "Better" and "worse" need that the t test, after Holm's correction (see [`Scope`]), excludes the band, and that
 /// the test of the ranks does not contradict. What "contradict" can mean depends on the number of pairs, since the exact test of
 /// n pairs has no p value below 2 / 2^n: 0.0625 of five. So it is asked without a correction, and of fewer than six pairs no
 /// more than that all of them lie beyond the band on the same side. With less the word is "borderline": few runs, with a mean
@@ -45,16 +55,24 @@ pub(super) fn judge(all: &[Sample], band: f64) -> Vec<Option<Estimate>> {
     let margin = band.max(0.0).ln_1p();
     let tested: Vec<_> = all.iter().map(|sample| test(sample, margin)).collect();
     let made: Vec<&Tested<'_>> = tested.iter().flatten().collect();
-    let p_t = holm(&made.iter().map(|tested| tested.p_t).collect::<Vec<_>>());
-    let p_ranks = holm(&made.iter().map(|tested| tested.p_ranks).collect::<Vec<_>>());
-    let hardest = LEVEL / made.len().max(1) as f64;
-    let mut corrected = p_t.into_iter().zip(p_ranks);
+    let scopes: Vec<Scope> = made.iter().map(|tested| tested.sample.scope).collect();
+    let correct = |p: fn(&Tested<'_>) -> f64| {
+        holm_in_families(&made.iter().map(|tested| p(tested)).collect::<Vec<_>>(), &scopes).into_iter()
+    };
+    let mut corrected = correct(|tested| tested.p_t).zip(correct(|tested| tested.p_ranks));
     let estimates = tested.iter().map(|tested| {
         let tested = tested.as_ref()?;
         let (p_t, p_ranks) = corrected.next()?;
-        Some(tested.estimate(p_t, p_ranks, margin, hardest))
+        Some(tested.estimate(p_t, p_ranks, margin, hardest(tested.sample.scope, &scopes)))
     });
     estimates.collect()
+}
+
+/// The level of the first step of Holm's correction among those of a scope.
+fn hardest(scope: Scope, all: &[Scope]) -> f64 {
+    let of_it = all.iter().filter(|other| **other == scope).count();
+    let shares = if of_it == all.len() { 1.0 } else { 2.0 };
+    LEVEL / shares / of_it.max(1) as f64
 }
 
 fn test(sample: &Sample, margin: f64) -> Option<Tested<'_>> {
@@ -142,7 +160,7 @@ mod tests {
     use super::*;
 
     fn pairs(metric: Metric, values: &[f64]) -> Sample {
-        Sample { metric, values: Values::Pairs(values.to_vec()) }
+        Sample { metric, scope: Scope::Verdict, values: Values::Pairs(values.to_vec()) }
     }
 
     fn one(metric: Metric, values: &[f64]) -> Estimate {
@@ -204,6 +222,17 @@ mod tests {
     }
 
     #[test]
+    fn points_do_not_make_a_verdict_harder() {
+        let clear = || pairs(Metric::RequestsPerSecond, &[0.10, 0.14, 0.06, 0.11]);
+        let point = || Sample { scope: Scope::Point, ..pairs(Metric::RequestsPerSecond, &[0.01, -0.02, 0.01, -0.01]) };
+        let p_of = |points: usize| {
+            let all: Vec<_> = std::iter::once(clear()).chain((0..points).map(|_| point())).collect();
+            judge(&all, 0.02).remove(0).unwrap().p_holm
+        };
+        assert!((p_of(1) - 2.0 * p_of(0)).abs() < 1e-12 && p_of(1) == p_of(500), "{} {}", p_of(1), p_of(500));
+    }
+
+    #[test]
     fn fewer_than_two_are_passed_over() {
         let of = |values: &[f64]| pairs(Metric::ServerCpu, values);
         let judged = judge(&[of(&[]), of(&[0.1, 0.1]), of(&[0.2])], 0.02);
@@ -215,7 +244,9 @@ mod tests {
     fn two_results_that_were_measured_apart() {
         let apart = |later: &[f64], earlier: &[f64]| {
             let values = Values::Apart(later.to_vec(), earlier.to_vec());
-            judge(&[Sample { metric: Metric::RequestsPerSecond, values }], 0.02).remove(0).unwrap()
+            judge(&[Sample { metric: Metric::RequestsPerSecond, scope: Scope::Verdict, values }], 0.02)
+                .remove(0)
+                .unwrap()
         };
         let earlier = [10.0, 10.01, 9.99, 10.02, 9.98];
         let estimate = apart(&[10.3, 10.31, 10.29, 10.32], &earlier);

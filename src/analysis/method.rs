@@ -54,7 +54,7 @@ fn words(analysis: &Analysis) -> String {
     let compared = counted(analysis.compared() as u64, "comparison");
     format!(
         "{compared} could be made. 'Better' and 'worse' need that the t test excludes ratios between {} and {} after Holm's correction \
-         over all of them at {LEVEL}, and that the exact Wilcoxon signed-rank test does not contradict; where these two disagree \
+         at {LEVEL}, half of it for those that speak for a target and half for the points of curves, and that the exact Wilcoxon signed-rank test does not contradict; where these two disagree \
          the word is 'borderline', else 'no difference shown'.",
         ratio(1.0 / (1.0 + band)),
         ratio(1.0 + band)

@@ -51,8 +51,7 @@ pub struct Analysis {
     pub method: Vec<String>,
     /// A chart each: one document, one kind of connections.
     pub groups: Vec<Group>,
-    /// All comparisons that were tried, in the order of the groups. Holm's correction is over those that could be made:
-    /// [`Analysis::compared`].
+    /// All comparisons that were tried, in the order of the groups. Holm's correction is over those that could be made.
     pub comparisons: Vec<Comparison>,
     /// Targets and documents that took no part.
     pub left_out: Vec<LeftOut>,
@@ -71,7 +70,8 @@ pub struct Group {
     pub connections: ConnectionKind,
     /// The concurrencies that were planned, rising.
     pub levels: Vec<u64>,
-    /// What the others are compared with: of the targets that were planned here, the first.
+    /// What the others are compared with: of the targets that were measured here, the first. Of those that were planned the
+    /// first may not be installed, and then the others would have nothing in common.
     pub baseline: String,
     /// One for each target that took part, in the plan's order.
     pub series: Vec<Series>,
@@ -103,10 +103,11 @@ pub struct Point {
     pub faults: Vec<Fault>,
     /// Answered requests per second.
     pub requests_per_s: Spread,
-    /// CPU of the target's processes for each request, in microseconds; `None` where it could not be watched.
+    /// CPU of the target's processes for each request, in microseconds; `None` where it could not be watched, and, as all
+    /// figures of requests, where in one of the repeats none was answered.
     pub server_cpu_us: Option<Spread>,
     /// CPU of the client for each request, in microseconds.
-    pub client_cpu_us: Spread,
+    pub client_cpu_us: Option<Spread>,
     /// Latency of the whole cycle, in milliseconds, of the percentiles that are asked for most.
     pub latency_ms: Percentiles,
     /// Peak of the target's resident memory, summed over its processes (so that what they share counts for each), in
@@ -120,17 +121,17 @@ pub struct Point {
     pub endings: Endings,
 }
 
-/// Percentiles of latency.
+/// Percentiles of latency; `None` where in one of the repeats nothing was answered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Percentiles {
     /// Half of the requests.
-    pub p50: Spread,
+    pub p50: Option<Spread>,
     /// Nine of ten.
-    pub p90: Spread,
+    pub p90: Option<Spread>,
     /// All but one of a hundred.
-    pub p99: Spread,
+    pub p99: Option<Spread>,
     /// The slowest.
-    pub max: Spread,
+    pub max: Option<Spread>,
 }
 
 impl Analysis {
@@ -157,7 +158,7 @@ impl Analysis {
         analysis
     }
 
-    /// How many comparisons were made; Holm's correction is over them.
+    /// How many comparisons were made.
     #[must_use]
     pub fn compared(&self) -> usize {
         self.comparisons.iter().filter(|comparison| comparison.estimate().is_some()).count()

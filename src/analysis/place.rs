@@ -17,12 +17,13 @@ fn one_machine(experiment: &Experiment) -> Option<String> {
         return None;
     }
     let client = &experiment.client.cpus;
-    let shares = |target: &&&Target| overlap(client, &target.cpus);
-    let sharing: Vec<&str> = here.iter().filter(shares).map(|target| target.name.as_str()).collect();
+    let sharing: Vec<&str> =
+        here.iter().filter(|target| overlap(client, &target.cpus)).map(|target| target.name.as_str()).collect();
     Some(if sharing.is_empty() {
         format!(
-            "Client and server ran on one machine, the client on CPU {client} and the servers on others: caches, memory and the \
-             kernel's part of the network they still shared."
+            "Client and server ran on one machine, the client on CPU {client} and the servers on CPU {}: caches, memory and the \
+             kernel's part of the network they still shared.",
+            list(&sets_of(&here))
         )
     } else {
         format!(
@@ -31,6 +32,17 @@ fn one_machine(experiment: &Experiment) -> Option<String> {
             list(&sharing)
         )
     })
+}
+
+/// Whether a target has a CPU that the client has, too.
+pub(super) fn shares_cpus(experiment: &Experiment) -> bool {
+    let mut here = experiment.targets.iter().filter(|target| is_local(&target.url));
+    here.any(|target| overlap(&experiment.client.cpus, &target.cpus))
+}
+
+/// The sets of CPUs that they had, each once.
+fn sets_of<'a>(targets: &[&'a Target]) -> Vec<&'a str> {
+    targets.iter().map(|target| target.cpus.as_str()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn is_local(url: &str) -> bool {

@@ -16,15 +16,20 @@ pub(super) fn of(concurrency: u64, repeats: &[&Measured], gates: &[Gate]) -> Opt
         numbers: repeats.iter().map(|measured| measured.cell.repeat).collect(),
         broken: concerning.map(|fault| fault.words.clone()).collect(),
         requests_per_s: spread(&runs, |run| run.answered_per_s)?,
-        server_cpu_us: watched(&runs, |_, process| process.cpu_per_request_us),
-        client_cpu_us: spread(&runs, |run| run.client.cpu_per_request_us)?,
-        latency_ms: percentiles(&runs)?,
+        server_cpu_us: answered(&runs).then(|| watched(&runs, |_, process| process.cpu_per_request_us)).flatten(),
+        client_cpu_us: answered(&runs).then(|| spread(&runs, |run| run.client.cpu_per_request_us)).flatten(),
+        latency_ms: percentiles(&runs),
         resident_bytes: watched(&runs, |_, process| process.resident_max_bytes as f64),
         threads: watched(&runs, |_, process| process.threads_max as f64),
-        switches: watched(&runs, switches),
+        switches: answered(&runs).then(|| watched(&runs, switches)).flatten(),
         endings: endings(&runs),
         faults,
     })
+}
+
+/// Whether there is anything that a figure for each request could be of.
+fn answered(runs: &[&Run]) -> bool {
+    runs.iter().all(|run| run.endings.answered() > 0)
 }
 
 fn spread(runs: &[&Run], figure: impl Fn(&Run) -> f64) -> Option<Spread> {
@@ -44,14 +49,10 @@ fn switches(run: &Run, process: &Watched) -> f64 {
     (process.voluntary_switches + process.involuntary_switches) as f64 / ended.max(1) as f64
 }
 
-fn percentiles(runs: &[&Run]) -> Option<Percentiles> {
-    let at = |percentile: f64| spread(runs, |run| ms(run.latency.total.percentile_ns(percentile).unwrap_or(0)));
-    Some(Percentiles {
-        p50: at(50.0)?,
-        p90: at(90.0)?,
-        p99: at(99.0)?,
-        max: spread(runs, |run| ms(run.latency.total.max_ns))?,
-    })
+fn percentiles(runs: &[&Run]) -> Percentiles {
+    let of = |figure: &dyn Fn(&Run) -> u64| answered(runs).then(|| spread(runs, |run| ms(figure(run)))).flatten();
+    let at = |percentile: f64| of(&|run| run.latency.total.percentile_ns(percentile).unwrap_or(0));
+    Percentiles { p50: at(50.0), p90: at(90.0), p99: at(99.0), max: of(&|run| run.latency.total.max_ns) }
 }
 
 fn ms(ns: u64) -> f64 {

@@ -94,7 +94,7 @@ fn a_point_has_the_figures_of_its_repeats() {
     let point = nginx.at(500).unwrap();
     // The twelfth was tried in vain.
     assert_eq!((point.repeats, point.numbers.clone()), (11, (1..=11).collect()));
-    let spreads = [Some(&point.requests_per_s), point.server_cpu_us.as_ref(), Some(&point.latency_ms.p99)];
+    let spreads = [Some(&point.requests_per_s), point.server_cpu_us.as_ref(), point.latency_ms.p99.as_ref()];
     assert!(spreads.iter().all(|spread| spread.is_some_and(|spread| spread.values.len() == 11)));
     // Two processes are watched, each with four threads; the second has no CPU time.
     assert_eq!(point.threads.as_ref().unwrap().median, 8.0);
@@ -324,7 +324,7 @@ fn the_warnings() {
         "tomcat died and was started again 1 time, the first time: killed by signal 11.",
         "8 of 30 points are not valid for requests/s and take no part in verdicts on it: 1 because requests failed, 1 because \
          the server had died and was started again and 6 because the client was the limit.",
-        "Client and server ran on one machine, the client on CPU 1 and the servers on others: caches, memory and the kernel's \
+        "Client and server ran on one machine, the client on CPU 1 and the servers on CPU 0: caches, memory and the kernel's \
          part of the network they still shared.",
     ];
     assert_eq!(warnings, expected);
@@ -374,13 +374,54 @@ fn where_the_first_target_was_not_planned_the_next_one_is_the_baseline() {
 }
 
 #[test]
-fn a_first_target_that_was_not_there_is_no_reason_to_compare_others() {
+fn where_the_first_target_was_not_measured_the_next_one_is_the_baseline() {
     let targets = [ALIKE[0], ALIKE[1], Behaviour { name: "third", ..ALIKE[1] }];
     let (experiment, mut entries) = imagined(&targets, 1).results();
     entries.retain(|entry| !matches!(entry, Entry::Measured(one) if one.cell.target == "one"));
     let analysis = Analysis::of(experiment, &entries);
-    assert_eq!(analysis.compared(), 0);
-    let expected = "At 1k.html with short connections, other and one cannot be compared: at no concurrency are both valid; at 50, \
-                    one was not measured.";
-    assert_eq!(analysis.answer[0], expected);
+    assert!(analysis.comparisons.iter().all(|one| (one.target.as_str(), one.baseline.as_str()) == ("third", "other")));
+    assert_eq!(analysis.compared(), 8);
+    let expected = "one was not measured, so the others are compared with other.";
+    assert!(analysis.warnings.iter().any(|warning| warning == expected), "{:?}", analysis.warnings);
+}
+
+#[test]
+fn what_nobody_answered_has_no_figures_of_requests() {
+    let (experiment, mut entries) = imagined(&ALIKE, 1).results();
+    change(
+        &mut entries,
+        |one| one.cell.target == "other" && one.cell.concurrency == 500,
+        |one| {
+            let run = run_of(one);
+            (run.endings.aborted, run.endings.ok) = (run.endings.ok, 0);
+        },
+    );
+    let analysis = Analysis::of(experiment, &entries);
+    let point = analysis.groups[0].series_of("other").unwrap().at(500).unwrap();
+    let figures = [&point.server_cpu_us, &point.client_cpu_us, &point.latency_ms.p50, &point.latency_ms.max];
+    assert!(figures.iter().all(|figure| figure.is_none()), "{point:?}");
+    let there = analysis.groups[0].series_of("other").unwrap().at(50).unwrap();
+    assert!(there.latency_ms.p99.is_some() && there.client_cpu_us.is_some());
+}
+
+#[test]
+fn a_client_that_waits_for_its_own_cpu_has_neighbours() {
+    let (mut experiment, mut entries) = imagined(&ALIKE, 1).results();
+    change(
+        &mut entries,
+        |one| one.cell.repeat == 2,
+        |one| {
+            let thread = &mut run_of(one).client.threads[0];
+            thread.run_delay_s = 0.2 * thread.wall_s;
+        },
+    );
+    let told = |experiment: &Experiment| {
+        let warnings = Analysis::of(experiment.clone(), &entries).warnings;
+        warnings
+            .iter()
+            .any(|warning| warning.starts_with("In 6 of 30 measurements, the client waited for more than 10 %"))
+    };
+    assert!(told(&experiment));
+    experiment.client.cpus = "0-1".to_owned();
+    assert!(!told(&experiment), "the server may be what it waits for");
 }

@@ -1,12 +1,12 @@
 //! What a reader has to know before believing a figure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::journal::Journal;
 use super::words::{counted, list, sentence};
 use super::{Analysis, FaultKind, Metric, Point, place};
-use crate::record::experiment::{Cell, ConnectionKind};
-use crate::record::{Doubt, Gate};
+use crate::record::experiment::{Cell, ConnectionKind, Experiment};
+use crate::record::{ClientThread, Doubt, Gate};
 use crate::statistics::SignedRank;
 
 /// The sentences, from what leaves the least standing on.
@@ -14,8 +14,10 @@ pub(super) fn sentences(analysis: &Analysis, journal: &Journal<'_>) -> Vec<Strin
     let mut warnings = Vec::new();
     warnings.extend(incomplete(analysis));
     warnings.extend(left_out(analysis));
+    warnings.extend(other_baselines(analysis));
     warnings.extend(not_measured(analysis));
     warnings.extend(restarted(analysis));
+    warnings.extend(neighbours(analysis, journal));
     warnings.extend(invalid(analysis));
     warnings.extend(few_repeats(analysis));
     warnings.extend(place::sentences(&analysis.experiment));
@@ -49,6 +51,22 @@ fn left_out(analysis: &Analysis) -> Vec<String> {
     told.collect()
 }
 
+/// Who stands below the line because the one that was to stand there was not measured.
+fn other_baselines(analysis: &Analysis) -> BTreeSet<String> {
+    let Experiment { targets, cells, .. } = &analysis.experiment;
+    let instead = analysis.groups.iter().filter_map(|group| {
+        let is_planned = |name: &str| {
+            let here = |cell: &&Cell| cell.document == group.document.name && cell.connections == group.connections;
+            cells.iter().filter(here).any(|cell| cell.target == name)
+        };
+        let first = targets.iter().find(|target| is_planned(&target.name))?;
+        let has_others = group.series.len() > 1;
+        (has_others && first.name != group.baseline)
+            .then(|| format!("{} was not measured, so the others are compared with {}.", first.name, group.baseline))
+    });
+    instead.collect()
+}
+
 /// One sentence for all of them: a server that is down would else fill the page.
 fn not_measured(analysis: &Analysis) -> Option<String> {
     let first = analysis.not_measured.first()?;
@@ -69,6 +87,26 @@ fn restarted(analysis: &Analysis) -> Vec<String> {
         sentence(&format!("{target} died and was started again {times}, the first time: {}", reasons[0]))
     });
     told.collect()
+}
+
+/// Where client and servers have CPUs of their own, a client that waits for one waits for strangers.
+fn neighbours(analysis: &Analysis, journal: &Journal<'_>) -> Option<String> {
+    /// Parts of its time; what the kernel does on the client's CPU takes some 3 %.
+    const WORTH_A_WORD: f64 = 0.1;
+    if place::shares_cpus(&analysis.experiment) {
+        return None;
+    }
+    let waited = |thread: &ClientThread| thread.run_delay_s > WORTH_A_WORD * thread.wall_s;
+    let runs = journal.measured.values().filter_map(|measured| measured.record.runs.first());
+    let disturbed = runs.filter(|run| run.client.threads.iter().any(waited)).count();
+    let all = counted(journal.measured.len() as u64, "measurement");
+    (disturbed > 0).then(|| {
+        format!(
+            "In {disturbed} of {all}, the client waited for more than {:.0} % of the time for a CPU that it shares with no server \
+             of the experiment: something else was running on the machine. Repeat it when that has ended.",
+            WORTH_A_WORD * 100.0
+        )
+    })
 }
 
 /// How many points are hollow, and why.

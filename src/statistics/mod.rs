@@ -10,7 +10,7 @@ mod repeats;
 mod signed_rank;
 mod spread;
 
-pub use holm::holm;
+pub use holm::holm_in_families;
 pub use mean::Mean;
 pub use rank_sum::RankSum;
 pub use repeats::{MOST, pairs_needed};

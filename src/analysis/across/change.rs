@@ -2,7 +2,7 @@
 
 use super::{Change, Comparison, Metric, Side};
 use crate::analysis::compare::{Open, closed};
-use crate::analysis::judge::Values;
+use crate::analysis::judge::{Scope, Values};
 use crate::analysis::{Group, Outcome, Point, Series};
 
 /// Logarithms of what is compared, by repeat, or the clause that says why there are none.
@@ -51,7 +51,8 @@ impl Curves<'_> {
         let both = self.group.levels.iter().copied().filter(|level| levels_before.contains(level));
         let levels: Vec<(u64, [Logs; 2])> = both.map(|level| (level, self.logs(level))).collect();
         let curve = (levels.len() > 1).then(|| self.curve(&levels));
-        let cells = levels.into_iter().map(|(level, logs)| self.open(Some(level), vec![level], logs));
+        let scope = if curve.is_some() { Scope::Point } else { Scope::Verdict };
+        let cells = levels.into_iter().map(|(level, logs)| self.open(scope, Some(level), vec![level], logs));
         curve.into_iter().chain(cells).collect()
     }
 
@@ -65,7 +66,7 @@ impl Curves<'_> {
             let logs: Vec<_> = valid.iter().filter_map(|(_, logs)| logs[side].as_ref().ok()).collect();
             means(&logs).ok_or_else(|| reason.clone())
         });
-        self.open(None, used, means)
+        self.open(Scope::Verdict, None, used, means)
     }
 
     fn logs(&self, level: u64) -> [Logs; 2] {
@@ -87,7 +88,7 @@ impl Curves<'_> {
         Ok(point.numbers.iter().copied().zip(logs).collect())
     }
 
-    fn open(&self, concurrency: Option<u64>, levels: Vec<u64>, [earlier, later]: [Logs; 2]) -> Open {
+    fn open(&self, scope: Scope, concurrency: Option<u64>, levels: Vec<u64>, [earlier, later]: [Logs; 2]) -> Open {
         let values = earlier.and_then(|earlier| later.and_then(|later| both(&earlier, &later)));
         let (pairs, reason) = match &values {
             Ok((later, earlier)) => (later.len().min(earlier.len()), String::new()),
@@ -104,7 +105,7 @@ impl Curves<'_> {
             pairs,
             outcome: Outcome::NotComparable(reason),
         };
-        Open { comparison, values: values.ok().map(|(later, earlier)| Values::Apart(later, earlier)) }
+        Open { comparison, scope, values: values.ok().map(|(later, earlier)| Values::Apart(later, earlier)) }
     }
 }
 

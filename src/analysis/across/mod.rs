@@ -68,7 +68,7 @@ impl Across {
         across
     }
 
-    /// How many comparisons were made; Holm's correction is over them.
+    /// How many comparisons were made.
     #[must_use]
     pub fn compared(&self) -> usize {
         self.changes.iter().filter(|change| change.comparison.estimate().is_some()).count()

@@ -91,8 +91,8 @@ impl Quantity {
         let (spread, one) = match self {
             Self::Requests => (Some(&point.requests_per_s), 1.0),
             Self::ServerCpu => (point.server_cpu_us.as_ref(), NS_PER_US),
-            Self::Median => (Some(&point.latency_ms.p50), NS_PER_MS),
-            Self::P99 => (Some(&point.latency_ms.p99), NS_PER_MS),
+            Self::Median => (point.latency_ms.p50.as_ref(), NS_PER_MS),
+            Self::P99 => (point.latency_ms.p99.as_ref(), NS_PER_MS),
             Self::Memory => (point.resident_bytes.as_ref(), 1.0),
             Self::Threads => (point.threads.as_ref(), 1.0),
             Self::Switches => (point.switches.as_ref(), 1.0),

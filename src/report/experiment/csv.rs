@@ -3,7 +3,7 @@
 use ::csv::{Error, Writer};
 use serde::Serialize;
 
-use crate::analysis::{Analysis, Estimate, Group, Metric, Point, Series, Spread};
+use crate::analysis::{Analysis, Estimate, Group, Metric, Percentiles, Point, Series, Spread};
 
 /// A point. Fields are columns, in their order.
 #[derive(Debug, Serialize)]
@@ -24,11 +24,11 @@ struct Row<'a> {
     server_cpu_us_per_request_median: Option<f64>,
     server_cpu_us_per_request_min: Option<f64>,
     server_cpu_us_per_request_max: Option<f64>,
-    client_cpu_us_per_request_median: f64,
-    latency_p50_ms_median: f64,
-    latency_p90_ms_median: f64,
-    latency_p99_ms_median: f64,
-    latency_max_ms_median: f64,
+    client_cpu_us_per_request_median: Option<f64>,
+    latency_p50_ms_median: Option<f64>,
+    latency_p90_ms_median: Option<f64>,
+    latency_p99_ms_median: Option<f64>,
+    latency_max_ms_median: Option<f64>,
     resident_bytes_median: Option<f64>,
     threads_median: Option<f64>,
     switches_per_request_median: Option<f64>,
@@ -73,7 +73,7 @@ fn row<'a>(analysis: &'a Analysis, group: &'a Group, series: &'a Series, point: 
     let [rates, cpu] = Metric::ALL.map(estimate);
     let of_cpu = |figure: fn(&Spread) -> f64| point.server_cpu_us.as_ref().map(|spread| rounded(figure(spread)));
     let median = |spread: &Option<Spread>| spread.as_ref().map(|spread| rounded(spread.median));
-    let latency = &point.latency_ms;
+    let Percentiles { p50, p90, p99, max } = &point.latency_ms;
     let faults: Vec<&str> = point.faults.iter().map(|fault| fault.words.as_str()).collect();
     Row {
         plan: &analysis.experiment.plan,
@@ -92,11 +92,11 @@ fn row<'a>(analysis: &'a Analysis, group: &'a Group, series: &'a Series, point: 
         server_cpu_us_per_request_median: of_cpu(|spread| spread.median),
         server_cpu_us_per_request_min: of_cpu(|spread| spread.min),
         server_cpu_us_per_request_max: of_cpu(|spread| spread.max),
-        client_cpu_us_per_request_median: rounded(point.client_cpu_us.median),
-        latency_p50_ms_median: rounded(latency.p50.median),
-        latency_p90_ms_median: rounded(latency.p90.median),
-        latency_p99_ms_median: rounded(latency.p99.median),
-        latency_max_ms_median: rounded(latency.max.median),
+        client_cpu_us_per_request_median: median(&point.client_cpu_us),
+        latency_p50_ms_median: median(p50),
+        latency_p90_ms_median: median(p90),
+        latency_p99_ms_median: median(p99),
+        latency_max_ms_median: median(max),
         resident_bytes_median: point.resident_bytes.as_ref().map(|spread| spread.median.round()),
         threads_median: median(&point.threads),
         switches_per_request_median: median(&point.switches),

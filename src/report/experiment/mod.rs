@@ -18,9 +18,11 @@ fn verdict(comparison: &Comparison) -> Option<String> {
     Some(format!("{} {}", estimate.shown_ratio(), estimate.word))
 }
 
-/// How far a run lies from the median at most, as a share of it: one figure for a range.
-fn reach(spread: &Spread) -> f64 {
-    if spread.median > 0.0 { (spread.max - spread.median).max(spread.median - spread.min) / spread.median } else { 0.0 }
+/// How far a run lies from the median at most, as a share of it: one figure for a range, and none where a single run has
+/// none, or nothing was answered.
+fn reach(spread: &Spread) -> Option<f64> {
+    let Spread { min, median, max, ref values } = *spread;
+    (values.len() > 1 && median > 0.0).then(|| (max - median).max(median - min) / median)
 }
 
 /// What keeps points out of verdicts on this, each reason once: `the client was the limit, in all 5 repeats: nginx at 50,

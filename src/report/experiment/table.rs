@@ -14,8 +14,10 @@ const REASONS: usize = 4;
 const ANSWERS: usize = 6;
 /// Most warnings.
 const WARNINGS: usize = 10;
-/// Width of the name of a target; a longer one makes its row wider.
+/// Width of the name of a target; a longer one makes all rows wider.
 const NAME: usize = 15;
+/// Width of a verdict.
+const VERDICT: usize = 15;
 
 /// The whole text.
 #[must_use]
@@ -50,16 +52,17 @@ fn of_group(analysis: &Analysis, group: &Group) -> String {
     let Group { document, connections, baseline, levels, series, .. } = group;
     let mut text =
         format!("{} ({}), {} connections\n", document.name, bytes(document.bytes as f64), connections.name());
-    let is_compared = series.len() > 1;
-    text += &head(baseline, is_compared);
     let shown = spaced(levels);
+    let mut rows = vec![head(baseline, series.len() > 1)];
     for level in &shown {
         let points = series.iter().filter_map(|series| Some((series, series.at(*level)?)));
-        text.extend(points.enumerate().map(|(at, (series, point))| row(analysis, group, series, point, at == 0)));
+        rows.extend(points.enumerate().map(|(at, (series, point))| row(analysis, group, series, point, at == 0)));
     }
     if levels.len() > 1 {
-        text.extend(series.iter().filter_map(|series| curve(analysis, group, series)));
+        rows.extend(series.iter().filter_map(|series| curve(analysis, group, series)));
     }
+    let name = rows.iter().map(|row| row.target.len()).chain([NAME]).max().unwrap_or(NAME);
+    text.extend(rows.iter().map(|row| row.render(name)));
     if shown.len() < levels.len() {
         text += &wrapped("", &format!("{} of {} concurrencies are shown.", shown.len(), levels.len()), 0);
     }
@@ -76,7 +79,7 @@ fn spaced(levels: &[u64]) -> Vec<u64> {
 
 /// The cells of a row, without what follows the last one.
 struct Row<'a> {
-    concurrency: &'a str,
+    concurrency: String,
     target: &'a str,
     rate: String,
     reach: String,
@@ -88,20 +91,25 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn render(&self) -> String {
+    fn render(&self, name: usize) -> String {
         let Self { concurrency, target, rate, reach, rate_verdict, cpu, cpu_verdict, p99, failed } = self;
         let line = format!(
-            "{concurrency:>6}  {target:<NAME$} {rate:>10} {reach:>6} {rate_verdict:<15} {cpu:>8} {cpu_verdict:<15} {p99:>8} \
-             {failed:>6}"
+            "{concurrency:>6}  {target:<name$} {rate:>10} {reach:>6} {rate_verdict:<VERDICT$} {cpu:>8} \
+             {cpu_verdict:<VERDICT$} {p99:>8} {failed:>6}"
         );
         line.trim_end().to_owned() + "\n"
     }
 }
 
-fn head(baseline: &str, is_compared: bool) -> String {
-    let against = if is_compared { format!("to {baseline}") } else { String::new() };
+/// The one that others are compared with stands in the first row: a name that is too long for the head need not be in it.
+fn head(baseline: &str, is_compared: bool) -> Row<'static> {
+    let against = match format!("to {baseline}") {
+        _ if !is_compared => String::new(),
+        words if words.len() <= VERDICT => words,
+        _ => "to the first".to_owned(),
+    };
     Row {
-        concurrency: "c",
+        concurrency: "conc.".to_owned(),
         target: "target",
         rate: "requests/s".to_owned(),
         reach: "range".to_owned(),
@@ -111,44 +119,43 @@ fn head(baseline: &str, is_compared: bool) -> String {
         p99: "p99".to_owned(),
         failed: "failed".to_owned(),
     }
-    .render()
 }
 
 /// The concurrency stands at the first of its rows.
-fn row(analysis: &Analysis, group: &Group, series: &Series, point: &Point, is_first: bool) -> String {
+fn row<'a>(analysis: &Analysis, group: &Group, series: &'a Series, point: &Point, is_first: bool) -> Row<'a> {
     let level = if is_first { point.concurrency.to_string() } else { String::new() };
     let verdict = |metric| analysis.comparison(group, &series.target, metric, Some(point.concurrency)).map(short);
     let hollow = if point.broken.is_empty() { " " } else { "*" };
     Row {
-        concurrency: &level,
+        concurrency: level,
         target: &series.target,
         rate: format!("{}{hollow}", rate(point.requests_per_s.median)),
-        reach: format!("{:.0} %", 100.0 * reach(&point.requests_per_s)),
+        reach: reach(&point.requests_per_s).map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
         rate_verdict: verdict(Metric::RequestsPerSecond).unwrap_or_default(),
         cpu: point.server_cpu_us.as_ref().map_or_else(|| "-".to_owned(), |us| time(us.median * 1e3)),
         cpu_verdict: verdict(Metric::ServerCpu).unwrap_or_default(),
-        p99: time(point.latency_ms.p99.median * 1e6),
+        p99: point.latency_ms.p99.as_ref().map_or_else(|| "-".to_owned(), |ms| time(ms.median * 1e6)),
         failed: point.endings.failed().to_string(),
     }
-    .render()
 }
 
-/// What the whole curve says; the baseline has nothing to say of itself.
-fn curve(analysis: &Analysis, group: &Group, series: &Series) -> Option<String> {
-    let verdict = |metric| analysis.headline(group, &series.target, metric).map(short);
-    let rate_verdict = verdict(Metric::RequestsPerSecond)?;
-    let row = Row {
-        concurrency: "all",
+/// What the whole curve says, if anything; the baseline has nothing to say of itself.
+fn curve<'a>(analysis: &Analysis, group: &Group, series: &'a Series) -> Option<Row<'a>> {
+    let [rates, cpu] = Metric::ALL.map(|metric| analysis.headline(group, &series.target, metric));
+    if [rates, cpu].iter().flatten().all(|comparison| comparison.estimate().is_none()) {
+        return None;
+    }
+    Some(Row {
+        concurrency: "all".to_owned(),
         target: &series.target,
         rate: String::new(),
         reach: String::new(),
-        rate_verdict,
+        rate_verdict: rates.map(short).unwrap_or_default(),
         cpu: String::new(),
-        cpu_verdict: verdict(Metric::ServerCpu).unwrap_or_default(),
+        cpu_verdict: cpu.map(short).unwrap_or_default(),
         p99: String::new(),
         failed: String::new(),
-    };
-    Some(row.render())
+    })
 }
 
 /// `1.31 better`. "Not shown" is short for "no difference shown".
@@ -168,7 +175,7 @@ fn reasons(group: &Group) -> String {
     let all = invalid(group, Metric::RequestsPerSecond);
     let mut text: String = all.iter().take(REASONS).map(|reason| wrapped("*", reason, 2)).collect();
     if all.len() > REASONS {
-        text += &format!("* and {}\n", counted((all.len() - REASONS) as u64, "more reason"));
+        text += &format!("* and {}, in summary.md\n", counted((all.len() - REASONS) as u64, "more reason"));
     }
     text
 }
@@ -188,7 +195,7 @@ mod tests {
 
     const SHORT: &str = "\
 1k.html (1.00 KiB), short connections
-     c  target          requests/s  range to tomcat       CPU/req. to tomcat            p99 failed
+ conc.  target          requests/s  range to tomcat       CPU/req. to tomcat            p99 failed
     50  tomcat              19055    12 %                  42.2 us                  5.19 ms      0
         nginx               24679    13 % 1.29 better      25.1 us 0.601 better     4.01 ms      0
         jetty               19155    16 % 0.998 not shown  50.7 us 1.21 worse       5.16 ms      0
@@ -224,7 +231,7 @@ mod tests {
     fn one_target_has_nothing_to_be_compared_with() {
         let text = render(&sample::portrait());
         let head =
-            "     c  target          requests/s  range                 CPU/req.                      p99 failed\n";
+            " conc.  target          requests/s  range                 CPU/req.                      p99 failed\n";
         assert!(text.contains(head), "{text}");
         assert!(!text.contains("\n   all  "), "{text}");
         assert_fits(&text);

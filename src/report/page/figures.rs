@@ -59,9 +59,8 @@ fn rows(group: &Group) -> Markup {
 
 fn row(target: &str, point: &Point, first_of_level: bool) -> Markup {
     let Point { concurrency, repeats, broken, requests_per_s, server_cpu_us, client_cpu_us, latency_ms, .. } = point;
-    let measured = |figures: &Spread, one, dimension| figure(&spread(figures, one, dimension));
-    let watched = |figures: &Option<Spread>, one, dimension| match figures {
-        Some(figures) => measured(figures, one, dimension),
+    let measured = |figures: &Option<Spread>, one, dimension| match figures {
+        Some(figures) => figure(&spread(figures, one, dimension)),
         None => nothing(),
     };
     let latencies = [&latency_ms.p50, &latency_ms.p90, &latency_ms.p99, &latency_ms.max];
@@ -73,12 +72,12 @@ fn row(target: &str, point: &Point, first_of_level: bool) -> Markup {
             td.figures.main.hollow[!broken.is_empty()] {
                 (hollow(!broken.is_empty())) (spread(requests_per_s, 1.0, Dimension::Rate))
             }
-            (watched(server_cpu_us, NS_PER_US, Dimension::Time))
+            (measured(server_cpu_us, NS_PER_US, Dimension::Time))
             (measured(client_cpu_us, NS_PER_US, Dimension::Time))
             @for latency in latencies { (measured(latency, NS_PER_MS, Dimension::Time)) }
-            (watched(&point.resident_bytes, 1.0, Dimension::Bytes))
-            (watched(&point.threads, 1.0, Dimension::Count))
-            (watched(&point.switches, 1.0, Dimension::Share))
+            (measured(&point.resident_bytes, 1.0, Dimension::Bytes))
+            (measured(&point.threads, 1.0, Dimension::Count))
+            (measured(&point.switches, 1.0, Dimension::Share))
             td.reasons { (broken.iter().map(|reason| sentence(reason)).collect::<Vec<_>>().join("; ")) }
         }
     }

@@ -7,7 +7,7 @@ use super::chart::{self, Dimension, Drawing, Size, group_name, grouped, shown};
 use super::ratios;
 use super::table::{Column, Kind, hollow, table};
 use super::typography::sentence;
-use crate::analysis::{Analysis, Comparison, Group, Metric, Point};
+use crate::analysis::{Analysis, Comparison, Group, Metric, Point, Spread};
 
 /// `None` where nothing was measured.
 pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
@@ -97,17 +97,18 @@ fn row(group: &Group, point: &Point, first: bool) -> Markup {
     const NS_PER_US: f64 = 1e3;
     const NS_PER_MS: f64 = 1e6;
     let is_hollow = !point.broken.is_empty();
-    let time = |figure: f64, one| Dimension::Time.words(figure * one);
+    let time = |figures: &Option<Spread>, one| match figures {
+        Some(figures) => Dimension::Time.words(figures.median * one),
+        None => "–".to_owned(),
+    };
     html! {
         tr.level[first].same[!first] {
             th scope="row" { @if first { (group_name(group)) } @else { span.unseen { (group_name(group)) } } }
             td.figures { (grouped(point.concurrency as f64, 0)) }
             td.figures.main.hollow[is_hollow] { (hollow(is_hollow)) (Dimension::Rate.words(point.requests_per_s.median)) }
-            td.figures {
-                @match &point.server_cpu_us { Some(cpu) => (time(cpu.median, NS_PER_US)), None => "–" }
-            }
-            td.figures { (time(point.latency_ms.p50.median, NS_PER_MS)) }
-            td.figures { (time(point.latency_ms.p99.median, NS_PER_MS)) }
+            td.figures { (time(&point.server_cpu_us, NS_PER_US)) }
+            td.figures { (time(&point.latency_ms.p50, NS_PER_MS)) }
+            td.figures { (time(&point.latency_ms.p99, NS_PER_MS)) }
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::VERSION;
-use crate::analysis::{self, Analysis, Fault, Group, Metric, Outcome, Point, Series};
+use crate::analysis::{self, Analysis, Fault, Group, Metric, Outcome, Percentiles, Point, Series};
 use crate::record::Endings;
 use crate::record::experiment::{self, ConnectionKind};
 
@@ -31,7 +31,7 @@ pub(super) struct Summary {
     seed: u64,
     /// Ratios between 1/(1+band) and 1+band are no difference that matters.
     band: f64,
-    /// Comparisons that were made, which Holm's correction is over.
+    /// Comparisons that were made.
     compared: usize,
     /// The answer, in sentences; the first one answers the question.
     answer: Vec<String>,
@@ -117,13 +117,13 @@ struct Cell {
     requests_per_s: Spread,
     /// For each request; `null` where the server could not be watched.
     server_cpu_us: Option<Spread>,
-    /// For each request.
-    client_cpu_us: Spread,
+    /// For each request; this and latency are `null` where in one of the repeats nothing was answered.
+    client_cpu_us: Option<Spread>,
     /// Of the whole cycle: from the begin of the connect, or the send, to the last byte.
-    latency_p50_ms: Spread,
-    latency_p90_ms: Spread,
-    latency_p99_ms: Spread,
-    latency_max_ms: Spread,
+    latency_p50_ms: Option<Spread>,
+    latency_p90_ms: Option<Spread>,
+    latency_p99_ms: Option<Spread>,
+    latency_max_ms: Option<Spread>,
     /// Peak, summed over the processes of the server.
     resident_bytes: Option<Spread>,
     threads: Option<Spread>,
@@ -294,7 +294,8 @@ impl Curve {
 
 impl Cell {
     fn of(point: &Point) -> Self {
-        let latency = &point.latency_ms;
+        let Percentiles { p50, p90, p99, max } = &point.latency_ms;
+        let spread = |figures: &Option<analysis::Spread>| figures.as_ref().map(Spread::of);
         Self {
             concurrency: point.concurrency,
             repeats: point.numbers.clone(),
@@ -302,15 +303,15 @@ impl Cell {
             valid_for_server_cpu: point.is_valid(Metric::ServerCpu),
             faults: point.faults.iter().map(|Fault { words, .. }| words.clone()).collect(),
             requests_per_s: Spread::of(&point.requests_per_s),
-            server_cpu_us: point.server_cpu_us.as_ref().map(Spread::of),
-            client_cpu_us: Spread::of(&point.client_cpu_us),
-            latency_p50_ms: Spread::of(&latency.p50),
-            latency_p90_ms: Spread::of(&latency.p90),
-            latency_p99_ms: Spread::of(&latency.p99),
-            latency_max_ms: Spread::of(&latency.max),
-            resident_bytes: point.resident_bytes.as_ref().map(Spread::of),
-            threads: point.threads.as_ref().map(Spread::of),
-            switches_per_request: point.switches.as_ref().map(Spread::of),
+            server_cpu_us: spread(&point.server_cpu_us),
+            client_cpu_us: spread(&point.client_cpu_us),
+            latency_p50_ms: spread(p50),
+            latency_p90_ms: spread(p90),
+            latency_p99_ms: spread(p99),
+            latency_max_ms: spread(max),
+            resident_bytes: spread(&point.resident_bytes),
+            threads: spread(&point.threads),
+            switches_per_request: spread(&point.switches),
             endings: point.endings,
         }
     }

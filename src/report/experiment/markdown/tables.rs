@@ -18,7 +18,7 @@ pub(super) fn of_group(analysis: &Analysis, group: &Group, charts: &[Chart]) -> 
 }
 
 const NAMES: [&str; 11] = [
-    "c",
+    "concurrency",
     "target",
     "requests/s",
     "range",
@@ -57,12 +57,15 @@ fn row(analysis: &Analysis, group: &Group, series: &Series, point: &Point) -> St
         point.concurrency.to_string(),
         escaped(&series.target),
         format!("{}{hollow}", rate(spread.median)),
-        format!("{} to {} ({:.0} %)", rate(spread.min), rate(spread.max), 100.0 * reach(spread)),
+        reach(spread).map_or_else(
+            || "-".to_owned(),
+            |share| format!("{} to {} ({:.0} %)", rate(spread.min), rate(spread.max), 100.0 * share),
+        ),
         compared(Metric::RequestsPerSecond),
         median(&point.server_cpu_us, &|us| time(us * 1e3)),
         compared(Metric::ServerCpu),
-        time(point.latency_ms.p50.median * 1e6),
-        time(point.latency_ms.p99.median * 1e6),
+        median(&point.latency_ms.p50, &|ms| time(ms * 1e6)),
+        median(&point.latency_ms.p99, &|ms| time(ms * 1e6)),
         median(&point.resident_bytes, &bytes),
         point.endings.failed().to_string(),
     ])
