@@ -40,6 +40,11 @@ pub(super) fn shares_cpus(experiment: &Experiment) -> bool {
     here.any(|target| overlap(&experiment.client.cpus, &target.cpus))
 }
 
+/// Whether nothing went over a network: 2 of `tcp_tw_reuse` means the loopback alone.
+pub(super) fn is_local_only(experiment: &Experiment) -> bool {
+    experiment.targets.iter().all(|target| is_local(&target.url))
+}
+
 /// The sets of CPUs that they had, each once.
 fn sets_of<'a>(targets: &[&'a Target]) -> Vec<&'a str> {
     targets.iter().map(|target| target.cpus.as_str()).collect::<BTreeSet<_>>().into_iter().collect()

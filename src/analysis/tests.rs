@@ -345,7 +345,14 @@ fn warnings_of_the_place_and_of_single_runs() {
             run_of(one).verdict.doubts = vec![Doubt::Short, Doubt::ClientMayBeTheLimit];
         },
     );
-    let warnings = Analysis::of(experiment, &entries).warnings;
+    let mut with = |tw_reuse: &str| {
+        experiment.machine.sysctls.insert("net.ipv4.tcp_tw_reuse".to_owned(), tw_reuse.to_owned());
+        Analysis::of(experiment.clone(), &entries).warnings
+    };
+    let warnings = with("0");
+    for reused in ["1", "2"] {
+        assert_eq!(with(reused).len(), warnings.len() - 1, "ports in TIME_WAIT are taken again");
+    }
     let expected = [
         "Each cell was measured 5 times, which is few: of so many the exact Wilcoxon test has no p value below 0.0625, so it \
          was only asked whether all of them lie on one side.",

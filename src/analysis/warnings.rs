@@ -171,9 +171,18 @@ fn doubts(journal: &Journal<'_>) -> Vec<String> {
 }
 
 /// A short connection leaves its port in TIME_WAIT for a minute. A run that begins with half of them taken is not like one
-/// that begins with none.
+/// that begins with none, unless the kernel takes such ports again (after a second, tcp(7) on `tcp_tw_reuse`).
 fn time_wait(analysis: &Analysis, journal: &Journal<'_>) -> Option<String> {
-    let range = analysis.experiment.machine.sysctls.get("net.ipv4.ip_local_port_range")?;
+    let sysctls = &analysis.experiment.machine.sysctls;
+    let is_reused = match sysctls.get("net.ipv4.tcp_tw_reuse").map_or("", |setting| setting.trim()) {
+        "1" => true,
+        "2" => place::is_local_only(&analysis.experiment),
+        _ => false,
+    };
+    if is_reused {
+        return None;
+    }
+    let range = sysctls.get("net.ipv4.ip_local_port_range")?;
     let (first, last) = range.split_once(char::is_whitespace)?;
     let ports = last.trim().parse::<u64>().ok()?.saturating_sub(first.trim().parse().ok()?);
     let short = journal.measured.values().filter(|measured| measured.cell.connections == ConnectionKind::Short);
