@@ -108,7 +108,7 @@ fn settings(machine: &Machine) -> Markup {
     let rows = html! {
         @for (name, value) in &machine.sysctls {
             tr {
-                th scope="row" { code { (shown(name)) } }
+                th.whole scope="row" { code { (shown(name)) } }
                 td.figures { (shown(&value.replace('\t', " "))) }
                 td.prose { (meaning(name)) }
             }

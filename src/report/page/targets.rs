@@ -46,11 +46,19 @@ fn origin(target: &Target) -> Markup {
     }
 }
 
-/// The command as it might be typed; words with spaces are shown in quotes.
-fn command(target: &Target) -> String {
+/// The command as it might be typed; words with spaces are shown in quotes. An option is not broken after its dashes: only
+/// words that are too long for a phone may be broken at all.
+fn command(target: &Target) -> Markup {
+    const WHOLE: usize = 32;
     let words = target.command.iter().map(|word| match word.contains(char::is_whitespace) || word.is_empty() {
         true => format!("'{word}'"),
         false => word.clone(),
     });
-    shown_sentence(&words.collect::<Vec<_>>().join(" "))
+    let words: Vec<String> = words.map(|word| shown_sentence(&word)).collect();
+    html! {
+        @for (at, word) in words.iter().enumerate() {
+            @if at > 0 { " " }
+            @if word.chars().count() <= WHOLE { span.whole { (word) } } @else { (word) }
+        }
+    }
 }
