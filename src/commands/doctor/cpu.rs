@@ -4,12 +4,18 @@ use super::Question;
 use super::fact::{Fact, Mark, sysctl};
 use crate::process::machine::Machine;
 
+/// Name of the setting, which only large documents show.
+pub(super) const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
+
+/// From which length on a document shows that what is sent is paced.
+pub(super) const PACED_BYTES: u64 = 1 << 20;
+
 pub(super) fn facts(machine: &Machine, question: &Question) -> Vec<Fact> {
     vec![congestion(machine), governor(machine), cpus(machine, question), memory(machine, question)]
 }
 
 fn congestion(machine: &Machine) -> Fact {
-    const NAME: &str = "net.ipv4.tcp_congestion_control";
+    const NAME: &str = CONGESTION;
     let Some(name) = &machine.congestion else { return Fact::hidden(NAME) };
     if !name.starts_with("bbr") {
         return Fact::new(Mark::Ok, NAME, name, "it sends as fast as the other side takes it, and does not pace.");

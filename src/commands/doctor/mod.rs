@@ -54,9 +54,10 @@ pub fn run(DoctorArgs { connections, url }: &DoctorArgs) -> ExitCode {
     if facts.iter().any(|fact| fact.mark == Mark::Problem) { ExitCode::from(FAILED) } else { printed }
 }
 
-/// What may change or prevent a measurement over so many connections of this machine to itself, a sentence each. What is plainly
-/// impossible the load tool says better: it knows source addresses.
-pub(super) fn worth_a_look(connections: u32) -> Vec<String> {
+/// What may change or prevent a measurement over so many connections of this machine to itself, of documents of which the largest
+/// has so many bytes: a sentence each, and the command that changes it. What is plainly impossible the load tool says better: it
+/// knows source addresses.
+pub(super) fn worth_a_look(connections: u32, largest_bytes: u64) -> Vec<String> {
     let question = Question {
         connections: u64::from(connections),
         loopback: true,
@@ -64,8 +65,17 @@ pub(super) fn worth_a_look(connections: u32) -> Vec<String> {
         cpus: affinity::allowed(),
     };
     let facts = examine(&Machine::read(Path::new("/")), &question);
-    let looks = facts.into_iter().filter(|fact| fact.mark == Mark::Look);
-    looks.map(|Fact { name, value, means, .. }| format!("{name} is {value}: {means}")).collect()
+    looks(facts, largest_bytes)
+}
+
+fn looks(facts: Vec<Fact>, largest_bytes: u64) -> Vec<String> {
+    let shows = |fact: &Fact| fact.name != cpu::CONGESTION || largest_bytes >= cpu::PACED_BYTES;
+    facts.into_iter().filter(|fact| fact.mark == Mark::Look && shows(fact)).map(sentence).collect()
+}
+
+fn sentence(Fact { name, value, means, change, .. }: Fact) -> String {
+    let change = change.map_or(String::new(), |change| format!(" Change: {change}"));
+    format!("{name} is {value}: {means}{change}")
 }
 
 /// The facts of a machine in the order in which a connection meets them.

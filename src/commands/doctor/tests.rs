@@ -58,6 +58,17 @@ fn nothing_is_in_the_way() {
     assert_eq!(remarks(&Machine::default(), &question(1000)), []);
 }
 
+/// A sweep said it of every plan, and of most of them nothing would show.
+#[test]
+fn congestion_control_is_worth_a_look_where_documents_are_large() {
+    let machine = Machine { congestion: Some("bbr".into()), ..healthy() };
+    let looks = |bytes| looks(examine(&machine, &question(1000)), bytes);
+    assert_eq!(looks((1 << 20) - 1), Vec::<String>::new());
+    let [says] = looks(1 << 20).try_into().unwrap();
+    assert!(says.starts_with("net.ipv4.tcp_congestion_control is bbr: it paces what it sends"), "{says}");
+    assert!(says.contains(" Change: sysctl -w net.ipv4.tcp_congestion_control=cubic, or "), "{says}");
+}
+
 #[test]
 fn what_makes_connections_impossible() {
     use Mark::Problem;

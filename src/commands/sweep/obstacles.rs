@@ -99,8 +99,9 @@ fn sources(plan: &Plan) -> Vec<String> {
     sources.check().err().map(|error| format!("client.source: {error}.")).into_iter().collect()
 }
 
-/// What the machine is set to, as `quintain doctor` finds it for so many connections.
+/// What the machine is set to, as `quintain doctor` finds it for so many connections and such documents.
 fn settings(plan: &Plan) -> Vec<String> {
     let connections = u32::try_from(most(plan)).unwrap_or(u32::MAX);
-    doctor::worth_a_look(connections)
+    let largest = plan.documents.iter().map(|document| document.bytes).max().unwrap_or(0);
+    doctor::worth_a_look(connections, largest)
 }
