@@ -10,7 +10,9 @@ const SWEEP_HELP: &str = "\
 PLAN is a file (its name ends in .toml or has a slash in it), or one of the plans that are built in; docs/sweep.md says
 how plans are written.
 
-A sweep that was interrupted, or whose machine or disk gave up, has lost nothing that was measured: --resume goes on.
+A sweep that was interrupted, or whose machine or disk gave up, has lost nothing that was measured: --resume goes on, with
+the plan, the repeats and the targets that it was begun with. Other ones are another sweep, so that PLAN, --repeats, --targets,
+--out and --dry-run cannot stand beside it.
 Exit codes: 0 measured   1 could not, or nobody was left to measure   2 command line or plan   130 interrupted
 
 Examples:
@@ -22,7 +24,10 @@ Examples:
 
 /// What may be typed after `quintain sweep`.
 #[derive(Debug, Args)]
-#[command(after_help = SWEEP_HELP)]
+#[command(
+    after_help = SWEEP_HELP,
+    override_usage = "quintain sweep [OPTIONS] [PLAN]\n       quintain sweep --resume <DIR> [--quiet]"
+)]
 pub struct SweepArgs {
     /// What is measured: a file, or the name of a plan that is built in
     #[arg(value_name = "PLAN", default_value = shipped::USUAL)]
@@ -44,7 +49,7 @@ pub struct SweepArgs {
     #[arg(short = 'o', long, value_name = "DIR", conflicts_with = "dry_run")]
     pub out: Option<PathBuf>,
 
-    /// Go on with the sweep that was begun in this folder: what is measured there stays
+    /// Go on with the sweep that was begun in this folder, as it was begun: what is measured there stays
     #[arg(long, value_name = "DIR", conflicts_with_all = ["plan", "dry_run", "repeats", "targets", "out"])]
     pub resume: Option<PathBuf>,
 

@@ -13,6 +13,12 @@ pub const LIST_MAX: usize = 64;
 /// From which likeness on (Jaro-Winkler, 0 to 1) a name is offered for one that does not exist.
 pub const LIKE: f64 = 0.8;
 
+/// The name that is most like a word, if one is like it at all.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let scored = names.into_iter().map(|name| (strsim::jaro_winkler(word, name), name));
+    scored.filter(|(likeness, _)| *likeness > LIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+}
+
 /// A type that a setting may have.
 pub trait Written: Sized {
     /// What may be written; completes the sentence "expected ...".
@@ -136,9 +142,7 @@ impl<T: Choice> Written for T {
 
     fn meant(value: &Value) -> Option<&'static str> {
         let text = value.as_str()?.to_lowercase();
-        let scored = T::CHOICES.iter().map(|(word, _)| (strsim::jaro_winkler(&text, word), *word));
-        let (likeness, word) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        (likeness > LIKE).then_some(word)
+        nearest(&text, T::CHOICES.iter().map(|(word, _)| *word))
     }
 }
 

@@ -13,6 +13,7 @@ mod installed;
 mod obstacles;
 mod ours;
 mod run;
+mod running;
 mod watcher;
 
 /// Measures what a plan asks for, goes on with it, or only says what it would measure.
@@ -53,7 +54,7 @@ fn understand(args: &SweepArgs, around: &Surroundings) -> Result<(Text, Understo
 
 fn dry_run(understood: &Understood, around: &Surroundings) -> ExitCode {
     let plan = &understood.plan;
-    // A sweep that measures asks for the versions itself, and would say it twice.
-    let obstacles: Vec<_> = installed::doubtful(plan).into_iter().chain(obstacles::of(plan, around)).collect();
-    print(&dry_run::render(plan, &obstacles))
+    // A sweep that measures asks for the versions itself, and knocks, and would say it twice.
+    let groups = [installed::doubtful(plan), running::absent(plan), obstacles::of(plan, around)];
+    print(&dry_run::render(plan, &groups.concat()))
 }

@@ -1,7 +1,7 @@
 //! One target: how it comes to be there, whether it answers as it should, what it consists of, and its end.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -123,7 +123,14 @@ impl<'a> Target<'a> {
         }
         let log = log::path(&self.folder);
         self.logged_before = log::length(&log);
-        self.child = Some(self.start(&log, ground)?);
+        self.child = match self.start(&log, ground) {
+            Ok(child) => Some(child),
+            // With the folders in their places its words are longer than they were in the plan.
+            Err(SweepError::Start(error)) if error.kind() == ErrorKind::ArgumentListTooLong => {
+                return Ok(Err(Out(format!("its command cannot be started: {error}"))));
+            }
+            Err(error) => return Err(error.into()),
+        };
         let answered = self.until_ready(document, ground)?;
         if answered.is_err() {
             self.stop();
@@ -254,7 +261,8 @@ impl<'a> Target<'a> {
 }
 
 /// The process that a pid file names, if it can be watched by whoever we are.
-fn running_process(file: &Path) -> Option<u32> {
+#[must_use]
+pub fn running_process(file: &Path) -> Option<u32> {
     /// More digits than a process id has.
     const LONGEST: u64 = 32;
     // A pipe that somebody named by mistake would hold the sweep up for ever.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::place::Place;
 use super::section::{At, Section};
 use super::words::Name;
-use crate::config::written::LIKE;
+use crate::config::written::nearest;
 use crate::fixtures;
 use crate::record::experiment::Document;
 
@@ -79,9 +79,8 @@ fn bundled(folder: &Path, name: &str) -> Result<Document, String> {
 }
 
 fn no_such_document(standard: &[fixtures::Document], name: &str) -> String {
-    let scored = standard.iter().map(|document| (strsim::jaro_winkler(name, document.name()), document.name()));
-    let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > LIKE);
-    let way_out = nearest.map_or(String::new(), |(_, nearest)| format!("; did you mean {nearest}?"));
+    let nearest = nearest(name, standard.iter().map(fixtures::Document::name));
+    let way_out = nearest.map_or(String::new(), |nearest| format!("; did you mean {nearest}?"));
     let names: Vec<_> = standard.iter().map(fixtures::Document::name).collect();
     format!(
         "{name} is none of the bundled documents, which are {}{way_out}{}",

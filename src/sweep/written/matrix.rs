@@ -6,7 +6,7 @@ use super::documents::Documents;
 use super::section::{At, Section, shortened};
 use super::words::{Kinds, Levels, Name, PerDocument};
 use crate::config::units::{Count, HOUR, Period};
-use crate::config::written::LIKE;
+use crate::config::written::nearest;
 use crate::record::experiment::ConnectionKind;
 use crate::sweep::order::Block;
 
@@ -117,10 +117,8 @@ fn subset(named: &At<Vec<Name>>, all: &[String], section: &Section<'_>) -> Vec<S
 
 /// Why a name is none of those that there are, and which was probably meant.
 pub(super) fn no_such(what: &str, name: &str, all: &[String]) -> String {
-    let scored = all.iter().map(|known| (strsim::jaro_winkler(name, known), known));
-    let nearest = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > LIKE);
-    match nearest {
-        Some((_, nearest)) => format!("there is no {what} {name}; did you mean {nearest}?"),
+    match nearest(name, all.iter().map(String::as_str)) {
+        Some(nearest) => format!("there is no {what} {name}; did you mean {nearest}?"),
         None => format!("there is no {what} {name}; there are {}", all.join(", ")),
     }
 }

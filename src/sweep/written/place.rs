@@ -2,10 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::super::shipped::{self, Shipped};
 use crate::config::Mistake;
+use crate::config::written::nearest;
+use crate::record::experiment::EXPERIMENT_FILE;
 
 /// Longest file that is read, so that a device or a log named by mistake does not fill the memory.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -45,7 +48,7 @@ impl Text {
         if word.contains('/') || word.ends_with(".toml") {
             return Self::open(Path::new(word), working);
         }
-        let shipped = shipped::find(word).ok_or_else(|| unknown(word))?;
+        let shipped = shipped::find(word).ok_or_else(|| no_plan(word, working))?;
         Ok(Self::of(shipped, working))
     }
 
@@ -64,6 +67,9 @@ impl Text {
     fn open(path: &Path, working: &Path) -> Result<Self, Mistake> {
         let file = path.display().to_string();
         let refused = |says: String| Mistake { place: file.clone(), says };
+        if let Some(says) = says_of_folder(path, working) {
+            return Err(refused(says));
+        }
         let content =
             read(&working.join(path)).map_err(|error| refused(format!("cannot be read as a plan: {error}")))?;
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -80,21 +86,47 @@ impl Text {
 }
 
 fn read(path: &Path) -> io::Result<String> {
+    // To open a pipe that nobody writes to takes for ever, unless it is opened like this.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
     let mut text = String::new();
-    File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
     if text.len() as u64 > FILE_BYTES_MAX {
         return Err(io::Error::other("it is longer than 1 MiB"));
     }
     Ok(text)
 }
 
-fn unknown(word: &str) -> Mistake {
+fn no_plan(word: &str, working: &Path) -> Mistake {
+    let place = format!("plan {word:?}");
+    let says = says_of_folder(Path::new(word), working).unwrap_or_else(|| unknown(word));
+    Mistake { place, says }
+}
+
+fn unknown(word: &str) -> String {
     let names: Vec<_> = shipped::ALL.iter().map(|shipped| shipped.name).collect();
-    let says = format!(
-        "there is no plan of this name; built in are {}. A file's name ends in .toml, or has a slash in it",
-        names.join(", ")
-    );
-    Mistake { place: format!("plan {word:?}"), says }
+    let way_out = match nearest(word, names.iter().copied()) {
+        Some(name) => format!("did you mean {name}?"),
+        None => format!("built in are {}.", names.join(", ")),
+    };
+    format!("there is no plan of this name; {way_out} A file's name ends in .toml, or has a slash in it")
+}
+
+/// What somebody wants who names a folder: mostly its results.
+fn says_of_folder(path: &Path, working: &Path) -> Option<String> {
+    let (folder, shown) = (working.join(path), path.display());
+    if path.as_os_str().is_empty() || !folder.is_dir() {
+        return None;
+    }
+    if folder.join(EXPERIMENT_FILE).exists() {
+        return Some(format!(
+            "this is the folder of a sweep, and no plan; `quintain sweep --resume {shown}` goes on with it, and \
+             `quintain report {shown}` reads what is there"
+        ));
+    }
+    Some("this is a folder, and a plan is a file: its name ends in .toml, or has a slash in it".to_owned())
 }
 
 impl Place {

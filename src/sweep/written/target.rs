@@ -23,6 +23,9 @@ const STOP_WITHIN: Duration = Duration::from_secs(15);
 /// Most targets that the lists of one table may make.
 const SHAPES_MAX: usize = 64;
 
+/// Longest word of a command: execve's MAX_ARG_STRLEN is 128 KiB with the NUL behind it.
+const WORD_BYTES_MAX: usize = (128 << 10) - 1;
+
 /// Arguments of `quintain serve` that the plan gives in its own words.
 const GIVEN: [(&str, &str); 6] = [
     ("--root", "it is the plan's root"),
@@ -55,6 +58,7 @@ pub(super) fn read(mut section: Section<'_>, place: &Place, cpus: &CpuSet) -> Ve
     let ready_within = section.take::<Wait>("ready_within").map_or(READY_WITHIN, |at| at.value.0);
     let stop_within = section.take::<Wait>("stop_within");
     typed.contradictions(&section);
+    typed.too_long(&section);
     if let (Some(_), Some(stop)) = (&typed.url, &stop_within) {
         section.wrong(stop.line, "target.stop_within: what runs already is not ended");
     }
@@ -122,6 +126,26 @@ impl Typed {
         if let (Some(At { value: OneOrEach::Each(_), line }), false) = (&self.workers, is_ours) {
             let says = "target.workers: a list makes several targets of our own server only; repeat [[target]]";
             section.wrong(*line, says);
+        }
+    }
+
+    /// Words that the kernel takes of nobody: what is begun would end when it comes to them.
+    fn too_long(&self, section: &Section<'_>) {
+        let of = |command: &At<Command>| (command.line, command.value.0.clone());
+        let lists = [
+            ("command", self.command.as_ref().map(of)),
+            ("version", self.version.as_ref().map(of)),
+            ("serve", self.serve.as_ref().map(|at| (at.line, at.value.0.clone()))),
+        ];
+        for (key, list) in lists {
+            let Some((line, words)) = list else { continue };
+            if let Some(word) = words.iter().find(|word| word.len() > WORD_BYTES_MAX) {
+                let says = format!(
+                    "target.{key}: a word of it has {} bytes, and the kernel takes at most {WORD_BYTES_MAX} (MAX_ARG_STRLEN)",
+                    word.len()
+                );
+                section.wrong(line, says);
+            }
         }
     }
 

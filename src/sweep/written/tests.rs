@@ -76,12 +76,12 @@ fn a_name_is_a_plan_or_a_file_and_never_either() {
     assert_eq!(Text::find("./quick", &around.working).unwrap().content, "not a plan");
     let says = |word: &str| Text::find(word, &around.working).unwrap_err().to_string();
     assert!(
-        says("quck").starts_with("plan \"quck\": there is no plan of this name; built in are quick"),
+        says("quck").starts_with("plan \"quck\": there is no plan of this name; did you mean quick?"),
         "{}",
         says("quck")
     );
     assert!(says("quck.toml").starts_with("quck.toml: cannot be read as a plan: "), "{}", says("quck.toml"));
-    assert!(says("/").starts_with("/: cannot be read as a plan: "), "{}", says("/"));
+    assert!(says("/").starts_with("/: this is a folder, "), "{}", says("/"));
 }
 
 #[test]

@@ -2,3 +2,4 @@
 
 mod plans;
 mod run;
+mod typed;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Runs a dry run in a folder: exit code, stdout, stderr.
-fn dry_run_in(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+pub fn dry_run_in(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let binary = env!("CARGO_BIN_EXE_quintain");
     let mut command = Command::new(binary);
     let output = command.arg("sweep").arg("--dry-run").args(arguments).current_dir(folder).output().expect("it runs");
@@ -15,7 +15,7 @@ fn dry_run_in(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String
 
 /// What a dry run of a plan prints, which has to be fine.
 #[track_caller]
-fn printed(folder: &Path, arguments: &[&str]) -> String {
+pub fn printed(folder: &Path, arguments: &[&str]) -> String {
     let (code, out, err) = dry_run_in(folder, arguments);
     assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
     out
@@ -26,7 +26,7 @@ fn of_the_plan(text: &str) -> &str {
     text.split("\nWhat this machine ").next().unwrap_or_default()
 }
 
-fn package() -> &'static Path {
+pub fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -102,31 +102,6 @@ fn a_command_that_cannot_say_its_version_is_doubted() {
     }
 }
 
-#[test]
-fn the_command_line_may_want_less_or_more() {
-    let text = printed(package(), &["netty-tomcat", "--repeats", "2", "--targets", "netty,quintain-netty"]);
-    assert!(text.contains("\n  320 cells x 2 repeats = 640 measurements\n"), "{text}");
-    assert!(
-        text.contains(" (netty quintain-netty), c = 50 to 2000 in steps of 50, short, 100000 requests\n"),
-        "{text}"
-    );
-    assert!(!text.contains("tomcat: "), "{text}");
-
-    let refused = |arguments: &[&str]| {
-        let (code, out, err) = dry_run_in(package(), arguments);
-        assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
-        err
-    };
-    let err = refused(&["netty-tomcat", "--targets", "nety"]);
-    assert_eq!(err, "quintain: --targets: there is no target nety; did you mean netty?\n");
-    assert!(refused(&["--repeats", "0"]).contains("'--repeats <N>'"));
-    assert!(
-        refused(&["quck"]).starts_with("quintain: plan \"quck\": there is no plan of this name; built in are quick, ")
-    );
-    let err = refused(&["no/such/plan"]);
-    assert_eq!(err, "quintain: no/such/plan: cannot be read as a plan: No such file or directory (os error 2)\n");
-}
-
 /// The example of docs/sweep.md is a plan, and means what stands below it there.
 #[test]
 fn the_worked_example_of_the_documentation_is_a_plan() {
@@ -143,7 +118,7 @@ fn the_worked_example_of_the_documentation_is_a_plan() {
 }
 
 const TARGET: &str = "[[target]]\nname = 'a'\nserve = []\n";
-const MATRIX: &str = "[[matrix]]\ndocuments = ['1k.html']\nconcurrency = 50\nconnections = 'short'\nrequests = 9\n";
+pub const MATRIX: &str = "[[matrix]]\ndocuments = ['1k.html']\nconcurrency = 50\nconnections = 'short'\nrequests = 9\n";
 
 /// What is said of a plan that is right but for some lines, which stand in place of `target`, of `matrix`, or behind both.
 /// The question is line 1.
@@ -276,6 +251,21 @@ fn what_is_wrong_with_a_target() {
     for (target, expected) in rows {
         says(target, MATRIX, "", expected);
     }
+}
+
+/// The kernel refused to start it, which ended the sweep at its turn.
+#[test]
+fn a_word_that_the_kernel_does_not_take() {
+    let word = "x".repeat(128 << 10);
+    let says_of = |lines: &str, key: &str| {
+        let expected = format!(
+            "4: target.{key}: a word of it has 131072 bytes, and the kernel takes at most 131071 (MAX_ARG_STRLEN)"
+        );
+        says(&format!("[[target]]\nname = 'a'\n{lines}\n"), MATRIX, "", &[&expected]);
+    };
+    says_of(&format!("command = ['true', '{{port}}', '{word}']"), "command");
+    says_of(&format!("version = ['true', '{word}']\ncommand = ['true', '{{port}}']"), "version");
+    says_of(&format!("serve = ['--config', '{word}']"), "serve");
 }
 
 #[test]
