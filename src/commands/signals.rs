@@ -1,5 +1,6 @@
 //! What signals mean to a command: Ctrl-C to a run, and what a server lives through.
 
+use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -38,10 +39,35 @@ pub fn survive_full_files() -> io::Result<()> {
     survive_these(&[libc::SIGXFSZ])
 }
 
+/// Whether a signal was ignored before anybody here listened to it, as `nohup` has SIGHUP ignored. Where the kernel does not say,
+/// it is not.
+pub fn is_ignored(signal: i32) -> bool {
+    fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores(&status, signal))
+}
+
+fn ignores(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
+}
+
 fn survive_these(signals: &[i32]) -> io::Result<()> {
     let nobody_looks = Arc::new(AtomicBool::new(false));
     for signal in signals {
         flag::register(*signal, Arc::clone(&nobody_looks))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_says_of_a_signal() {
+        let status = "Name:\tx\nSigBlk:\tffffffffffffffff\nSigIgn:\t0000000000001001\n";
+        assert!(ignores(status, SIGHUP) && ignores(status, libc::SIGPIPE));
+        assert!(!ignores(status, SIGINT) && !ignores(status, SIGTERM) && !ignores(status, 0));
+        assert!(!ignores("Name:\tx\n", SIGHUP) && !ignores("SigIgn:\tx\n", SIGHUP));
+    }
 }

@@ -87,9 +87,12 @@ impl<W: Write> SweepMeter<W> {
         }
     }
 
-    /// A cell will not be measured.
-    pub fn skipped(&mut self) {
-        self.done += 1;
+    /// So many cells will not be measured.
+    pub fn fewer(&mut self, count: usize) {
+        self.all = self.all.saturating_sub(count);
+        if let Shown::Bar(bar) = &self.shown {
+            bar.set_length(self.all as u64);
+        }
         self.draw();
     }
 
@@ -206,6 +209,22 @@ mod tests {
         let expected = "4 min left, nginx 1k.html keep-alive c=50 (2)\n  nginx 1k.html keep-alive c=50: 5 requests/s";
         assert_eq!(bar.message(), expected);
         meter.finish();
+    }
+
+    #[test]
+    fn what_will_not_be_measured_is_not_counted() {
+        let mut out = Vec::new();
+        let mut meter = SweepMeter::new(Style::Lines, 1, 144, &mut out);
+        meter.fewer(48);
+        meter.ended(&cell(1), "5 requests/s", None);
+        meter.finish();
+        assert_eq!(String::from_utf8(out).unwrap(), "[ 2/96] nginx 1k.html keep-alive c=50: 5 requests/s\n");
+        let bar = bar(1, 3, ProgressDrawTarget::hidden());
+        let (now, last) = (String::new(), String::new());
+        let mut meter: SweepMeter<Vec<u8>> =
+            SweepMeter { shown: Shown::Bar(bar.clone()), done: 1, all: 3, now, last, left: None };
+        meter.fewer(2);
+        assert_eq!((bar.position(), bar.length()), (1, Some(1)));
     }
 
     #[test]

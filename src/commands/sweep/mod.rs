@@ -31,7 +31,7 @@ pub fn run(args: &SweepArgs) -> ExitCode {
     }
     match understand(args, &around) {
         Ok((_, understood)) if args.dry_run => dry_run(&understood, &around),
-        Ok((text, understood)) => run::begin(understood.plan, &text.content, args.out.as_deref(), &around, args.quiet),
+        Ok((text, understood)) => run::begin(understood, &text.content, args.out.as_deref(), &around, args.quiet),
         Err(mistakes) => {
             for mistake in &mistakes.0 {
                 say(mistake);

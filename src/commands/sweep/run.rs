@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
 use super::ab_texts::AbTexts;
@@ -14,30 +14,36 @@ use super::watcher::Watcher;
 use crate::commands::signals::{self, INTERRUPTED};
 use crate::commands::{FAILED, fail, report, say};
 use crate::process::limits;
-use crate::record::experiment::Cell;
 use crate::sweep::child::Program;
 use crate::sweep::documents;
 use crate::sweep::error::SweepError;
 use crate::sweep::folder::{Before, Folder};
-use crate::sweep::history::Counts;
+use crate::sweep::history::{Counts, History};
 use crate::sweep::machine;
 use crate::sweep::plan::Plan;
 use crate::sweep::run::{self, Ended, Orders};
 use crate::sweep::wait::Stop;
-use crate::sweep::written::Surroundings;
+use crate::sweep::written::{Surroundings, Understood};
 
 /// Where results go if nobody says where.
 const RESULTS: &str = "results";
 
 /// Measures a plan.
-pub(super) fn begin(plan: Plan, text: &str, out: Option<&Path>, around: &Surroundings, quiet: bool) -> ExitCode {
+pub(super) fn begin(
+    understood: Understood,
+    text: &str,
+    out: Option<&Path>,
+    around: &Surroundings,
+    quiet: bool,
+) -> ExitCode {
+    let Understood { plan, narrowed, .. } = understood;
     let path = out.map_or_else(|| usual_folder(&plan.name), Path::to_owned);
     if around.working.join(&path).to_str().is_none() {
         let says = "its name is not UTF-8, and could not be handed to a command; name another folder by --out";
         return fail(FAILED, &format_args!("{}: {says}", around.working.join(&path).display()));
     }
     match Folder::create(&path, &plan, text) {
-        Ok(folder) => measure(plan, &folder, None, around, quiet),
+        Ok(folder) => measure(plan, &folder, None, narrowed, around, quiet),
         Err(error) => fail(FAILED, &error),
     }
 }
@@ -45,7 +51,7 @@ pub(super) fn begin(plan: Plan, text: &str, out: Option<&Path>, around: &Surroun
 /// Goes on with what is in a folder.
 pub(super) fn resume(path: &Path, around: &Surroundings, quiet: bool) -> ExitCode {
     match Folder::resume(path) {
-        Ok((folder, before)) => measure(before.plan.clone(), &folder, Some(&before), around, quiet),
+        Ok((folder, before)) => measure(before.plan.clone(), &folder, Some(&before), None, around, quiet),
         Err(error) => fail(FAILED, &error),
     }
 }
@@ -56,7 +62,14 @@ fn usual_folder(plan: &str) -> PathBuf {
     Path::new(RESULTS).join(format!("{plan}-{now}"))
 }
 
-fn measure(mut plan: Plan, folder: &Folder, before: Option<&Before>, around: &Surroundings, quiet: bool) -> ExitCode {
+fn measure(
+    mut plan: Plan,
+    folder: &Folder,
+    before: Option<&Before>,
+    narrowed: Option<String>,
+    around: &Surroundings,
+    quiet: bool,
+) -> ExitCode {
     // For this process and all that it starts: ten thousand connections have two ends.
     let _ = limits::raise();
     let made = match documents::provide(&mut plan) {
@@ -67,10 +80,11 @@ fn measure(mut plan: Plan, folder: &Folder, before: Option<&Before>, around: &Su
         Ok(stop) => stop,
         Err(error) => return fail(FAILED, &format_args!("cannot listen to signals: {error}")),
     };
-    let settled = |cell: &Cell| before.is_some_and(|before| before.history.settles(cell));
-    let mut watcher = Watcher::new(&plan, AbTexts::of(&plan, folder.path()), settled, quiet);
-    for obstacle in obstacles::of(&plan, around) {
-        watcher.remark(&obstacle);
+    let nothing = History::default();
+    let history = before.map_or(&nothing, |before| &before.history);
+    let mut watcher = Watcher::new(&plan, AbTexts::of(&plan, folder.path()), history, quiet);
+    for remark in narrowed.into_iter().chain(obstacles::of(&plan, around)) {
+        watcher.remark(&remark);
     }
     let (machine, program) = (machine::read(Path::new("/")), Program::of_this_process());
     let orders = Orders { plan: &plan, folder, before, machine: &machine, program: &program, stop: &stop };
@@ -85,11 +99,12 @@ fn measure(mut plan: Plan, folder: &Folder, before: Option<&Before>, around: &Su
 }
 
 /// From now on the first SIGINT or SIGTERM lets the sweep end in order, and the second ends it at once: the guards of its
-/// children see to the rest.
+/// children see to the rest. So does a SIGHUP, of which a terminal that is closed may send two; under `nohup` it stays ignored.
 fn listen() -> io::Result<Stop> {
     let (reader, writer) = UnixStream::pair()?;
     let _ = signals::listen()?;
-    for signal in [SIGINT, SIGTERM] {
+    let hang_up = (!signals::is_ignored(SIGHUP)).then_some(SIGHUP);
+    for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up) {
         pipe::register(signal, writer.try_clone()?)?;
     }
     Ok(Stop::by(reader))
@@ -110,7 +125,11 @@ fn whole(counts: Counts, folder: &Path, quiet: bool) -> ExitCode {
 }
 
 fn stopped(counts: Counts, all: usize, folder: &Path) -> ExitCode {
-    say(&format_args!("interrupted: {}, of {all}; {}", told(counts), go_on(folder)));
+    let read = match counts.measured {
+        0 => String::new(),
+        _ => format!(", or read what is there so far with `quintain report {}`", folder.display()),
+    };
+    say(&format_args!("interrupted: {}, of {all}; {}{read}", told(counts), go_on(folder)));
     ExitCode::from(INTERRUPTED)
 }
 

@@ -9,6 +9,7 @@ use crate::record::experiment::{Cell, LeftOut, Measured};
 use crate::report::progress::Style;
 use crate::report::sweep_progress::{SweepMeter, figures};
 use crate::sweep::estimate;
+use crate::sweep::history::History;
 use crate::sweep::observer::{Event, Observer};
 use crate::sweep::plan::Plan;
 
@@ -21,18 +22,21 @@ pub(super) struct Watcher<'a> {
     meter: SweepMeter<Stderr>,
     texts: AbTexts,
     pace: Pace,
+    /// What is still to be measured.
+    left: HashSet<&'a Cell>,
     /// Each remark is made once: most cells would repeat it.
     remarks: HashSet<String>,
 }
 
 impl<'a> Watcher<'a> {
-    /// `done` says which cells need nothing any more.
-    pub(super) fn new(plan: &'a Plan, texts: AbTexts, done: impl Fn(&Cell) -> bool, quiet: bool) -> Self {
+    /// What was left out before is not counted.
+    pub(super) fn new(plan: &'a Plan, texts: AbTexts, history: &History, quiet: bool) -> Self {
         let style = Style::new(io::stderr().is_terminal(), quiet);
-        let left: Vec<_> = plan.cells.iter().filter(|cell| !done(cell)).collect();
-        let meter = SweepMeter::new(style, plan.cells.len() - left.len(), plan.cells.len(), io::stderr());
+        let left: HashSet<_> = plan.cells.iter().filter(|cell| !history.settles(cell)).collect();
+        let done = plan.cells.iter().filter(|cell| history.is_done(cell)).count();
+        let meter = SweepMeter::new(style, done, done + left.len(), io::stderr());
         let expected = left.iter().map(|cell| expected(plan, cell)).sum();
-        Self { plan, meter, texts, pace: Pace::new(expected), remarks: HashSet::new() }
+        Self { plan, meter, texts, pace: Pace::new(expected), left, remarks: HashSet::new() }
     }
 
     /// Says a sentence once, if it is not to be quiet.
@@ -42,7 +46,15 @@ impl<'a> Watcher<'a> {
         }
     }
 
+    /// These will not be measured, and are counted no more: a count that jumps over them says nothing of how far it is.
+    fn leave_out(&mut self, is_out: impl Fn(&Cell) -> bool) {
+        let out: Vec<_> = self.left.extract_if(|cell| is_out(cell)).collect();
+        self.pace.skipped(out.iter().map(|cell| expected(self.plan, cell)).sum());
+        self.meter.fewer(out.len());
+    }
+
     fn ended(&mut self, cell: &Cell, figures: &str) {
+        self.left.remove(cell);
         self.pace.ended(expected(self.plan, cell));
         self.meter.ended(cell, figures, Some(self.pace.left()));
     }
@@ -61,7 +73,10 @@ impl Observer for Watcher<'_> {
                 let version = if version.is_empty() { String::new() } else { format!(", {version}") };
                 self.meter.say(&format!("{target}: {url}{version}"));
             }
-            Event::LeftOut(left_out) => self.meter.say(&format!("quintain: {}", sentence(left_out))),
+            Event::LeftOut(left_out) => {
+                self.meter.say(&format!("quintain: {}", sentence(left_out)));
+                self.leave_out(|cell| concerns(left_out, cell));
+            }
             Event::WarmingUp(target) => self.meter.doing(&format!("warming up {target}")),
             Event::Restarted(restarted) => {
                 let (target, reason) = (&restarted.target, &restarted.reason);
@@ -77,10 +92,7 @@ impl Observer for Watcher<'_> {
             }
             Event::Measured(measured) => self.ended(&measured.cell, &figures(measured)),
             Event::NotMeasured(tried) => self.ended(&tried.cell, &format!("not measured: {}", tried.reason)),
-            Event::Skipped(cell) => {
-                self.pace.skipped(expected(self.plan, cell));
-                self.meter.skipped();
-            }
+            Event::Skipped(skipped) => self.leave_out(|cell| cell == skipped),
             Event::Stopping => self.meter.passing("stopping the targets"),
             Event::Remark(remark) => self.remark(remark),
         }
@@ -94,6 +106,10 @@ impl Observer for Watcher<'_> {
 fn sentence(LeftOut { target, document, reason }: &LeftOut) -> String {
     let what = document.as_ref().map_or(target.clone(), |document| format!("{document} of {target}"));
     format!("{what} is left out: {reason}")
+}
+
+fn concerns(LeftOut { target, document, .. }: &LeftOut, cell: &Cell) -> bool {
+    cell.target == *target && document.as_ref().is_none_or(|document| cell.document == *document)
 }
 
 fn expected(plan: &Plan, cell: &Cell) -> Duration {

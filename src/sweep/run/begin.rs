@@ -27,7 +27,26 @@ impl Sweep<'_> {
             }
             self.tell_of(at);
         }
+        self.tell_of_the_baseline();
         Ok(())
+    }
+
+    /// Who is compared with whom is not what the plan says any more if its first target takes no part.
+    fn tell_of_the_baseline(&mut self) {
+        let seats = self.roster.seats();
+        let Some(first) = seats.first().filter(|first| first.is_out() && !self.history.has_seen(first.target.name()))
+        else {
+            return;
+        };
+        let first = first.target.name();
+        let names: Vec<_> = seats.iter().filter(|seat| !seat.is_out()).map(|seat| seat.target.name()).collect();
+        let says = match names.as_slice() {
+            [] => return,
+            [only] => format!("{only} is left alone, and nothing is compared"),
+            [next, ..] => format!("they are compared with {next}"),
+        };
+        let remark = format!("{first}, which the others would be compared with, takes no part: {says}");
+        self.observer.see(Event::Remark(&remark));
     }
 
     /// The files are what the plan was made for. A resumed sweep may find others.

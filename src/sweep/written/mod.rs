@@ -66,6 +66,8 @@ pub struct Understood {
     /// What will be done. Where `root` is no folder the bundled documents are meant, and have to be made: see
     /// [`crate::sweep::documents`].
     pub plan: Plan,
+    /// Where the command line wants some of the targets only: that it is so, as a sentence. No file of the results says it.
+    pub narrowed: Option<String>,
     /// Where each target stands in the file, and `client.source`, for whoever finds a mistake in what only they understand.
     places: Vec<(String, String)>,
 }
@@ -106,6 +108,7 @@ struct Parts {
     client: Client,
     source_line: Option<usize>,
     published: Vec<Published>,
+    narrowed: Option<String>,
 }
 
 impl Parts {
@@ -129,7 +132,21 @@ impl Parts {
         let published = published::read(file.section("published"), place, &blocks);
         file.finish();
         let root = root.folder().to_owned();
-        Self { question, root, targets, documents, blocks, order, gates, band, client, source_line, published }
+        let narrowed = None;
+        Self {
+            question,
+            root,
+            targets,
+            documents,
+            blocks,
+            order,
+            gates,
+            band,
+            client,
+            source_line,
+            published,
+            narrowed,
+        }
     }
 
     /// The same with what the command line wants.
@@ -145,6 +162,7 @@ impl Parts {
         }
         let is_wanted = |name: &String| wishes.targets.contains(name);
         self.targets.retain(|target| is_wanted(&target.value.name));
+        self.narrowed = narrowed(&self.targets, names.len());
         for block in &mut self.blocks {
             block.value.targets.retain(is_wanted);
         }
@@ -187,8 +205,19 @@ impl Parts {
             client: self.client,
             published: self.published,
         };
-        Ok(Understood { plan, places })
+        Ok(Understood { plan, narrowed: self.narrowed, places })
     }
+}
+
+/// `--targets: only a and b of the plan's 5 targets are measured`
+fn narrowed(left: &[At<TargetPlan>], all: usize) -> Option<String> {
+    let names: Vec<_> = left.iter().map(|target| target.value.name.as_str()).collect();
+    let (last, others) = names.split_last().filter(|_| names.len() < all)?;
+    let (names, are) = match others {
+        [] => ((*last).to_owned(), "is"),
+        others => (format!("{} and {last}", others.join(", ")), "are"),
+    };
+    Some(format!("--targets: only {names} of the plan's {all} targets {are} measured"))
 }
 
 fn targets(file: &mut Section<'_>, place: &Place, cpus: &CpuSet) -> Vec<At<TargetPlan>> {

@@ -74,6 +74,13 @@ impl Bench {
         self.spawn(command)
     }
 
+    /// The same with SIGHUP ignored, as nohup(1) does it.
+    pub fn begin_without_hangups(&self) -> Running {
+        let mut command = Command::new("sh");
+        command.args(["-c", r#"trap "" HUP; exec "$0" sweep plan.toml --out "$1""#, QUINTAIN]).arg(self.out());
+        self.spawn(command)
+    }
+
     /// Goes on with it.
     pub fn resume(&self) -> Running {
         self.start(&["--resume".as_ref(), &self.out()])

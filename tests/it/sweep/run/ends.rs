@@ -56,19 +56,36 @@ fn killed_in_the_middle_it_leaves_nobody_and_goes_on() {
 
 #[test]
 fn interrupted_it_ends_in_order_and_says_how_to_go_on() {
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let bench = Bench::new(&targets(), TIMED);
         let mut sweep = bench.begin();
         sweep.until_measured(2);
         sweep.signal(signal);
         let ran = sweep.finish();
-        ran.requires(130, &format!("; go on with `quintain sweep --resume {}`", bench.out().display()));
+        let out = bench.out();
+        let out = out.display();
+        let says = format!(
+            "; go on with `quintain sweep --resume {out}`, or read what is there so far with `quintain report {out}`\n"
+        );
+        ran.requires(130, &says);
+        assert!(ran.stderr.ends_with(&says), "it is the last thing that is said: {ran:#?}");
         // By the time it has ended everybody else has.
         bench.nothing_is_left();
         assert!(!bench.results().torn);
         bench.resume().finish().requires(0, "");
         bench.everything_is_measured_once();
     }
+}
+
+/// Whoever begins it with `nohup` wants it to go on when the terminal is closed.
+#[test]
+fn a_hangup_that_is_ignored_is_no_end() {
+    let bench = Bench::new("[[target]]\nname = \"a\"\nserve = []", TIMED);
+    let mut sweep = bench.begin_without_hangups();
+    sweep.until_measured(1);
+    sweep.signal(Signal::HUP);
+    sweep.finish().requires(0, "[8/8] ");
+    bench.everything_is_measured_once();
 }
 
 /// Before `experiment.json` is there nothing is measured, and a resumed sweep is a new one.
@@ -83,7 +100,9 @@ fn interrupted_before_anybody_answers() {
     let sweep = bench.begin();
     bench.until_there("out/targets/never/output.log");
     sweep.signal(Signal::INT);
-    sweep.finish().requires(130, "0 measurements are made, of 12");
+    let ran = sweep.finish();
+    ran.requires(130, "0 measurements are made, of 12");
+    assert!(!ran.stderr.contains("quintain report"), "there is nothing to be read: {ran:#?}");
     bench.nothing_is_left();
     assert!(!bench.out().join("experiment.json").exists());
     let resumed = bench.resume();

@@ -124,6 +124,35 @@ fn documents_that_are_not_the_file_are_left_out() {
     }
 }
 
+/// The plan's first target is what the others are compared with. Nobody said that it had gone, or who stands in its place, and the
+/// count jumped over what was left out.
+#[test]
+fn the_first_one_that_is_left_out_has_a_successor() {
+    let absent = "[[target]]\nname = \"first\"\ncommand = [\"/nowhere/nginx\", \"{port}\"]";
+    let third = "[[target]]\nname = \"c\"\nserve = []";
+    let ran = Bench::new(&format!("{absent}\n{A}\n{third}"), FEW).begin().finish();
+    let remark = "quintain: first, which the others would be compared with, takes no part: they are compared with a\n";
+    ran.requires(0, remark);
+    assert!(ran.stderr.contains("\n[1/4] ") && ran.stderr.contains("\n[4/4] "), "{ran:#?}");
+    let alone = "quintain: first, which the others would be compared with, takes no part: a is left alone, and nothing is compared\n";
+    let bench = Bench::new(&format!("{absent}\n{A}"), FEW);
+    bench.begin().finish().requires(0, alone);
+    let ran = Bench::new(&format!("{A}\n{absent}"), FEW).begin().finish();
+    assert!(ran.code == Some(0) && !ran.stderr.contains("takes no part"), "{ran:#?}");
+    // A report is made anew, and nothing else is done.
+    bench.resume().finish().requires(0, "2 measurements are made, 2 left out; ");
+}
+
+/// With its folders in their places a command may be longer than the kernel takes.
+#[test]
+fn one_whose_command_becomes_too_long() {
+    let word = "{root}".repeat(15_000);
+    let bench =
+        Bench::new(&format!("{A}\n[[target]]\nname = \"b\"\ncommand = [\"true\", \"{{port}}\", \"{word}\"]"), FEW);
+    let one = left_out_beside_a(&bench);
+    assert_eq!(one.reason, "its command cannot be started: Argument list too long (os error 7)");
+}
+
 #[test]
 fn one_whose_port_is_taken() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

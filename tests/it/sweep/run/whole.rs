@@ -1,6 +1,7 @@
 //! Sweeps that come to their end, and what is in their folder then.
 
 use std::fs;
+use std::path::Path;
 
 use quintain::record::experiment::{ConnectionKind, TargetKind};
 
@@ -56,7 +57,7 @@ fn every_cell_is_measured_once_and_has_its_report() {
     bench.nothing_is_left();
 }
 
-fn count_files(folder: &std::path::Path) -> usize {
+fn count_files(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).expect("a folder").flatten();
     entries.map(|entry| if entry.path().is_dir() { count_files(&entry.path()) } else { 1 }).sum()
 }
@@ -100,6 +101,20 @@ fn what_runs_already_is_measured_and_goes_on() {
     assert_eq!((described.kind, described.workers), (TargetKind::Running, None));
     assert!(described.version.starts_with("quintain"), "its Server line: {described:?}");
     assert_eq!(server.get("/one.txt").status, 200);
+}
+
+/// plan.toml in the folder is the whole plan, and nothing said that less was measured.
+#[test]
+fn fewer_targets_than_the_plan_has_are_mentioned() {
+    let bench = Bench::new(&format!("{TWO}\n[[target]]\nname = \"c\"\nserve = []"), "concurrency = 1\nrequests = 5");
+    let with = |names: &str, out: &str| {
+        let words = ["plan.toml", "--repeats", "1", "--targets", names, "--out", out];
+        bench.start(&words.map(Path::new)).finish()
+    };
+    with("c,a", "two").requires(0, "quintain: --targets: only a and c of the plan's 3 targets are measured\n");
+    with("b", "one").requires(0, "quintain: --targets: only b of the plan's 3 targets is measured\n");
+    let all = with("a,b,c", "all");
+    assert!(all.code == Some(0) && !all.stderr.contains("--targets"), "{all:#?}");
 }
 
 #[test]
