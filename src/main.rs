@@ -7,6 +7,7 @@ use quintain::cli::{Cli, Command, Face};
 use quintain::commands;
 
 fn main() -> ExitCode {
+    commands::signals::let_through();
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
     match Face::called_as(&program) {

@@ -23,10 +23,8 @@ pub(super) fn check(configuration: &Configuration) -> Result<(), String> {
             return Err(format!("{one} and {other} are one file, {}; give each its own", again.display()));
         }
     }
-    match (pid_file, &plan.live.site.root) {
-        (Some((_, file)), Root::Folder(root) | Root::Bundled(root)) => is_no_document(file, root),
-        (None, _) => Ok(()),
-    }
+    let (Root::Folder(root) | Root::Bundled(root)) = &plan.live.site.root;
+    logs.into_iter().chain([pid_file]).flatten().try_for_each(|(name, file)| is_no_document(name, file, root))
 }
 
 fn log(file: &LogFile) -> Option<(&'static str, &Path)> {
@@ -65,15 +63,15 @@ fn identity(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
-/// A client who asks for the pid file has the server close a descriptor of it, and with that goes the lock by which `stop` knows
-/// whom to signal (`process/pid_lock.rs`).
-fn is_no_document(pid_file: &Path, root: &Path) -> Result<(), String> {
-    let (Some(root), Some(top)) = (fs::canonicalize(root).ok(), pid_file.parent()) else { return Ok(()) };
+/// A log says who asked for what. And a client who asks for the pid file has the server close a descriptor of it, and with that
+/// goes the lock by which `stop` knows whom to signal (`process/pid_lock.rs`).
+fn is_no_document(name: &str, file: &Path, root: &Path) -> Result<(), String> {
+    let (Some(root), Some(top)) = (fs::canonicalize(root).ok(), file.parent()) else { return Ok(()) };
     let top = if top.as_os_str().is_empty() { Path::new(".") } else { top };
     match fs::canonicalize(top) {
         Ok(folder) if folder.starts_with(root) => Err(format!(
-            "process.pid_file {} is in the folder that is served, where clients could ask for it; choose another place",
-            pid_file.display()
+            "{name} {} is in the folder that is served, where clients could ask for it; choose another place",
+            file.display()
         )),
         _ => Ok(()),
     }

@@ -16,7 +16,7 @@ pub mod load;
 mod question;
 pub mod report;
 pub mod serve;
-mod signals;
+pub mod signals;
 pub mod sweep;
 pub mod webbench;
 

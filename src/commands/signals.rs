@@ -5,8 +5,16 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use nix::sys::signal::SigSet;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::flag;
+
+/// From now on signals reach this process, and the threads and processes that it starts. Whoever started it may have blocked
+/// some, as a thread of a larger program does that waits for them itself, and SIGTERM would stay without an effect.
+pub fn let_through() {
+    // It fails for no set of signals.
+    let _ = SigSet::all().thread_unblock();
+}
 
 /// Exit code of a run that was interrupted: 128 and the number of SIGINT, as shells have it.
 pub const INTERRUPTED: u8 = 130;

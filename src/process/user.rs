@@ -79,10 +79,13 @@ impl User {
         self.change().map_err(|error| UserError::Refused(self.to_string(), error))
     }
 
-    /// Whether the process is this user already. Root that is to become root still has groups to leave.
+    /// Whether the process is this user already, with no way back to another one. Root that is to become root still has groups
+    /// to leave.
     #[must_use]
     pub fn is_this_process(&self) -> bool {
-        unistd::geteuid() == self.uid && unistd::getegid() == self.gid && !self.uid.is_root()
+        let uids = unistd::getresuid().map(|ids| [ids.real, ids.effective, ids.saved]);
+        let gids = unistd::getresgid().map(|ids| [ids.real, ids.effective, ids.saved]);
+        uids == Ok([self.uid; 3]) && gids == Ok([self.gid; 3]) && !self.uid.is_root()
     }
 
     /// Says whether the process could become this user, before anything is opened for him.

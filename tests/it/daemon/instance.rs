@@ -191,6 +191,7 @@ fn files_that_are_one_are_refused() {
     let (config, one, documents) = (name("config.toml"), name("one"), name("site/pid"));
     fs::write(&config, "").expect("a file");
     std::os::unix::fs::symlink("config.toml", name("link.toml")).expect("a link");
+    std::os::unix::fs::symlink("site", name("link-to-site")).expect("a link");
     let pid = |file: &str| Launch::over(site.root()).flag("--config", &config).flag("--pid-file", file);
     let log = |key: &str, file: &str| Launch::over(site.root()).flag("--config", &config).set(key, file);
     let rows = [
@@ -200,6 +201,8 @@ fn files_that_are_one_are_refused() {
         (pid(&one).set("log.file", &one), "process.pid_file and log.file"),
         (pid(&one).set("log.access", &name("site/../one")), "process.pid_file and log.access"),
         (pid(&documents), "in the folder that is served"),
+        (log("log.file", &documents), "in the folder that is served"),
+        (log("log.access", &name("link-to-site/pid")), "in the folder that is served"),
     ];
     for empty in [false, true] {
         for (launch, words) in &rows {

@@ -5,11 +5,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use super::{signal, wait_for};
+use super::{Daemon, signal, wait_for};
 use crate::harness::{Client, Launch, Server, Site, TEN};
 
 /// A terminal at which nobody types: whoever reads from it waits.
@@ -86,4 +87,18 @@ fn logs_are_opened_again_while_running_answers_finish() {
     assert_eq!(server.wait().status.code(), Some(0));
     assert!(fs::read_to_string(&access).expect("a new file").contains("/large.bin"));
     assert_eq!(fs::read_to_string(&old).expect("the old file"), "");
+}
+
+/// A program that waits for signals in a thread of its own has them blocked in all others, and hands that to what it starts.
+#[test]
+fn signals_that_the_parent_has_blocked_are_heard() {
+    let site = Site::small();
+    let command = Daemon::launch(&site).command();
+    let mut blocked = Command::new("env");
+    blocked.arg("--block-signal").arg(command.get_program()).args(command.get_args());
+    let output = blocked.output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let pid = super::pid_in(&site.outer().join("pid")).expect("a process id in the pid file");
+    signal(pid.as_raw_nonzero().get().unsigned_abs(), Signal::TERM);
+    wait_for("its end", || rustix::process::test_kill_process(pid).is_err().then_some(()));
 }
