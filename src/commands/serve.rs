@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 use std::time::Duration;
 
 use super::{FAILED, USAGE, apart, fail, print, say, signals};
@@ -90,6 +90,9 @@ fn in_background(reader: Reader<'_>, configuration: Configuration, inherited: Ve
     if let Err(sentence) = leaves_streams_alone(&configuration.plan.live.log) {
         return fail(USAGE, &sentence);
     }
+    if process::id() == 1 {
+        return fail(USAGE, &ALONE);
+    }
     match daemon::detach(START) {
         Ok(Side::Parent(Outcome::Serving)) => ExitCode::SUCCESS,
         Ok(Side::Parent(Outcome::Failed(code, why))) => fail(code, &why),
@@ -109,6 +112,7 @@ fn leaves_streams_alone(LogPlan { file, access, .. }: &LogPlan) -> Result<(), &'
     }
 }
 
+const ALONE: &str = "--daemon: this is process 1, and with its end the container ends; leave --daemon away";
 const NO_STDERR: &str = "--daemon: nobody sees stderr in the background; name a file with --set log.file=/PATH/TO/LOG";
 const NO_STREAMS: &str =
     "--daemon: nobody sees stdout or stderr in the background; name a file with --access-log /PATH/TO/LOG";
@@ -190,6 +194,7 @@ struct Outside<'a> {
 fn is_still_there(file: &Path) -> Result<(), String> {
     let refused = |why: &dyn Display| format!("{}, with which the server was started, {why}", file.display());
     match file.metadata().map(|facts| facts.file_type()) {
+        _ if log_file::is_a_stream(file) => Err(refused(&"was a stream, which is read only once; start with a file")),
         Ok(kind) if kind.is_file() || kind.is_char_device() => Ok(()),
         Ok(_) => Err(refused(&"is not a file any more")),
         Err(error) => Err(refused(&format_args!("cannot be found: {error}"))),

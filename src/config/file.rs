@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use toml::de::{DeTable, DeValue};
@@ -47,11 +49,25 @@ fn named_by(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
     if text.len() as u64 > FILE_BYTES_MAX {
         return Err(io::Error::other("it is longer than 1 MiB"));
     }
     Ok(text)
+}
+
+/// Without waiting: a named pipe would keep whoever opens it until somebody writes, and at a reload that is the thread that
+/// keeps all deadlines. A pipe that the process was started with (`--config <(generate)`) has its writer already.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    let is_inherited =
+        path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd") || path == Path::new("/dev/stdin");
+    if file.metadata()?.file_type().is_fifo() && !is_inherited {
+        return Err(io::Error::other("it is a named pipe, and can be read only once; name a file"));
+    }
+    rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(file)
 }
 
 /// The entries of a file's text, in its order. Every setting is `section.key`; what stands elsewhere becomes an entry too,

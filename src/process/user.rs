@@ -27,6 +27,12 @@ pub enum UserError {
     /// A number alone says nothing of a group.
     #[error("the user {0} has no entry in the password file, so its group must be said: {0}:GROUP")]
     NoGroup(String),
+    /// The kernel left rights of root behind.
+    #[error(
+        "as the user {0} the process would still have capabilities, because securebits or ambient capabilities keep them; start \
+         it without these (setpriv --securebits, --ambient-caps), or leave --user away"
+    )]
+    StillPrivileged(String),
     /// The kernel refuses.
     #[error("cannot become the user {0}: {1}; only root can: start as root, or leave --user away")]
     Refused(String, Errno),
@@ -76,7 +82,9 @@ impl User {
         if self.is_this_process() {
             return Ok(());
         }
-        self.change().map_err(|error| UserError::Refused(self.to_string(), error))
+        self.change().map_err(|error| UserError::Refused(self.to_string(), error))?;
+        let keeps_any = capabilities(None).is_ok_and(|sets| !(sets.effective | sets.permitted).is_empty());
+        if keeps_any && !self.uid.is_root() { Err(UserError::StillPrivileged(self.to_string())) } else { Ok(()) }
     }
 
     /// Whether the process is this user already, with no way back to another one. Root that is to become root still has groups

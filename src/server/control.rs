@@ -15,6 +15,7 @@ use super::admin::{self, Overview};
 use super::deadlines::{Limits, TICK};
 use super::listen::Bound;
 use super::operator::Operator;
+use super::orphans;
 use super::post::Post;
 use super::reload::Stage;
 use super::signals::{Deaf, Signals, Wish};
@@ -88,6 +89,7 @@ impl Control {
         let outcome = runtime.block_on(async {
             let clock = tokio::task::spawn_local(keep_time(stage.posts.clone(), Rc::clone(&pace), Rc::clone(&manager)));
             let watchdog = tokio::task::spawn_local(keep_watchdog_quiet(Rc::clone(&manager), vitals));
+            let _orphans = tokio::task::spawn_local(orphans::bury());
             let _admin = admin.map(|bound| tokio::task::spawn_local(admin::serve(bound, Arc::clone(&overview))));
             let team = stage.posts.clone();
             let mut obey = Obey { stage: &mut stage, pace: &pace, overview: &overview, manager: &manager, operator };

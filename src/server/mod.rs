@@ -18,6 +18,7 @@ mod listen;
 pub mod metrics;
 mod model;
 pub mod operator;
+mod orphans;
 mod outgoing;
 mod post;
 mod refusal;

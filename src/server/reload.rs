@@ -103,6 +103,8 @@ impl Stage {
         match (root, &self.bundled) {
             (Root::Folder(path), _) => Ok((path.clone(), None)),
             (Root::Bundled(path), _) if path.is_dir() => Ok((path.clone(), None)),
+            // Others' documents in place of those that were served until now would be a surprise: opening says what is missing.
+            (Root::Bundled(path), _) if *path == self.folder => Ok((path.clone(), None)),
             (Root::Bundled(_), Some(made)) => Ok((made.path().to_owned(), None)),
             (Root::Bundled(path), None) => {
                 let made = fixtures::bundled().map_err(ServerError::Bundled)?;

@@ -9,6 +9,7 @@ mod privileges;
 mod reload;
 mod rotation;
 mod signals;
+mod sources;
 mod upgrade;
 
 use std::fs;

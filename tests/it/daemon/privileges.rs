@@ -226,3 +226,18 @@ fn who_is_not_root_becomes_nobody_else() {
     assert!(stderr(&output).contains("start as root, or leave --user away"), "{output:?}");
     assert!(!log.exists());
 }
+
+/// Securebits and ambient capabilities outlive the change of the user id: it served root's own files as www-data.
+#[test]
+fn whoever_would_keep_capabilities_is_refused() {
+    let Some(site) = site() else { return };
+    let command = Launch::over(site.root()).flag("--user", NOBODY).command();
+    let kept = Command::new("setpriv")
+        .args(["--securebits", "+no_setuid_fixup"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .output()
+        .expect("setpriv");
+    assert_eq!(kept.status.code(), Some(1), "{kept:?}");
+    assert!(stderr(&kept).contains("would still have capabilities"), "{kept:?}");
+}
