@@ -104,6 +104,7 @@ impl Imagined<'_> {
             client: Client { threads: Some(1), cpus: "1".to_owned(), sources: String::new() },
             machine: machine(),
             published: Vec::new(),
+            course: None,
         }
     }
 }

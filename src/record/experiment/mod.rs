@@ -50,6 +50,26 @@ pub struct Experiment {
     pub machine: Machine,
     /// The published figures that belong to this question.
     pub published: Vec<Published>,
+    /// What is done around the measurements; none of a sweep that was begun when this was not kept.
+    #[serde(default)]
+    pub course: Option<Course>,
+}
+
+/// What is done around the measurements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Course {
+    /// How often each target gets load over each document before its first cell.
+    pub warm_up_cycles: u32,
+    /// How long each time, in milliseconds.
+    pub warm_up_ms: u64,
+    /// The pause after each cycle, in milliseconds.
+    pub warm_up_pause_ms: u64,
+    /// Load before each cell that does not count, in milliseconds.
+    pub cell_warm_up_ms: u64,
+    /// Each cell waits until fewer sockets than this are in TIME_WAIT.
+    pub time_wait_below: u64,
+    /// But no longer than this, in milliseconds; zero for no wait.
+    pub cool_down_at_most_ms: u64,
 }
 
 /// One of the servers that are compared.

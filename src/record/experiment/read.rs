@@ -174,6 +174,7 @@ mod tests {
             client: Client::default(),
             machine: Machine::default(),
             published: Vec::new(),
+            course: None,
         }
     }
 
@@ -203,6 +204,16 @@ mod tests {
         let folder = folder(&format!("{first}\n\n{second}\n"));
         let expected = Results { experiment: planned(), entries: vec![left_out(), restarted()], torn: false };
         assert_eq!(read(folder.path()).unwrap(), expected);
+    }
+
+    /// Those of the time before it was kept have none.
+    #[test]
+    fn an_experiment_without_its_course_is_read() {
+        let folder = folder("");
+        let mut written = serde_json::to_value(planned()).unwrap();
+        assert!(written.as_object_mut().unwrap().remove("course").is_some());
+        fs::write(folder.path().join(EXPERIMENT_FILE), written.to_string()).unwrap();
+        assert_eq!(read(folder.path()).unwrap().experiment, planned());
     }
 
     #[test]

@@ -1,15 +1,16 @@
 //! Before the first measurement: targets that answer as they should, what the experiment is, and the warm-up.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::super::error::{Cut, SweepError};
 use super::super::folder::TOOL;
 use super::super::journal::Journal;
 use super::super::observer::Event;
+use super::super::plan::{CoolDown, Plan, WarmUp};
 use super::super::target::{Out, Probe};
 use super::super::warm_up::warm_up;
 use super::Sweep;
-use crate::record::experiment::{Entry, Experiment, LeftOut, VERSION};
+use crate::record::experiment::{Course, Entry, Experiment, LeftOut, VERSION};
 
 impl Sweep<'_> {
     /// Starts everybody and compares every document, once. Who answers something else takes no part.
@@ -138,6 +139,7 @@ impl Sweep<'_> {
             client: plan.client.clone(),
             machine: self.orders.machine.clone(),
             published: plan.published.clone(),
+            course: Some(course(plan)),
         }
     }
 
@@ -170,5 +172,19 @@ impl Sweep<'_> {
             return Err(SweepError::NobodyLeft(self.left_out.clone()).into());
         }
         Ok(())
+    }
+}
+
+fn course(plan: &Plan) -> Course {
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let WarmUp { cycles, duration, pause } = plan.warm_up;
+    let CoolDown { time_wait_below, at_most } = plan.cool_down;
+    Course {
+        warm_up_cycles: cycles,
+        warm_up_ms: millis(duration),
+        warm_up_pause_ms: millis(pause),
+        cell_warm_up_ms: millis(plan.cell_warm_up),
+        time_wait_below,
+        cool_down_at_most_ms: millis(at_most),
     }
 }

@@ -125,6 +125,7 @@ impl Shape {
             client: Client::default(),
             machine: machine(),
             published: self.published(),
+            course: None,
         }
     }
 

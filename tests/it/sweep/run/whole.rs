@@ -64,7 +64,8 @@ fn count_files(folder: &Path) -> usize {
 
 #[test]
 fn the_experiment_says_what_was_measured() {
-    let bench = Bench::new(TWO, "concurrency = 1\nrequests = 5\n[order]\nrepeats = 1\nwarm_up = { cycles = 0 }");
+    let order = "repeats = 1\nwarm_up = { cycles = 0 }\ncool_down = { time_wait_below = 7, at_most = \"250ms\" }";
+    let bench = Bench::new(TWO, &format!("concurrency = 1\nrequests = 5\n[order]\n{order}"));
     bench.begin().finish().requires(0, "");
     let experiment = bench.results().experiment;
     let [a, b] = experiment.targets.as_slice() else { panic!("{:?}", experiment.targets) };
@@ -74,6 +75,9 @@ fn the_experiment_says_what_was_measured() {
     assert!(b.command.join(" ").ends_with("--profile nginx"), "{:?}", b.command);
     assert!(a.url.starts_with("http://127.0.0.1:") && a.url != b.url);
     assert_eq!((experiment.plan.as_str(), experiment.question.as_str()), ("plan", "Is it measured?"));
+    let course = experiment.course.expect("what is done around the measurements");
+    assert_eq!((course.warm_up_cycles, course.warm_up_ms, course.cell_warm_up_ms), (0, 1000, 0));
+    assert_eq!((course.time_wait_below, course.cool_down_at_most_ms), (7, 250));
     let lengths: Vec<_> = experiment.documents.iter().map(|document| document.bytes).collect();
     assert_eq!(lengths, [1000, 2000]);
     assert_eq!(fs::read_to_string(bench.out().join("plan.toml")).expect("the plan's text"), bench.plan());
