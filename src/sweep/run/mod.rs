@@ -10,7 +10,7 @@ use super::history::{Counts, History};
 use super::journal::Journal;
 use super::observer::{Event, Observer};
 use super::plan::Plan;
-use super::target::Ground;
+use super::target::{Ground, LogBound};
 use super::wait::Stop;
 use crate::record::experiment::{Entry, LeftOut, Machine};
 
@@ -61,12 +61,15 @@ pub fn run(orders: &Orders<'_>, observer: &mut dyn Observer) -> Result<Ended, Sw
         return Ok(Ended::Whole(history.counts(&orders.plan.cells)));
     }
     let roster = Roster::new(orders.plan, &history, orders.before, &ground)?;
+    let logs = roster.seats().iter().filter_map(|seat| seat.target.log()).collect();
+    let bound = LogBound::of(logs).map_err(SweepError::Start)?;
     let (counts, left_out) = (history.counts(&[]), history.left_out().to_vec());
     let (journal, unwritten) = (None, Vec::new());
     let mut sweep = Sweep { orders, ground, roster, history, journal, unwritten, left_out, counts, observer };
     let ended = sweep.all();
     sweep.observer.see(Event::Stopping);
     sweep.roster.stop();
+    drop(bound);
     match ended {
         Ok(()) => Ok(Ended::Whole(sweep.counts)),
         Err(Cut::Stopped) => Ok(Ended::Stopped(sweep.counts)),

@@ -46,6 +46,8 @@ pub(super) fn explained(reason: &str, log: &Path, from: u64) -> String {
 fn last_words(log: &Path, from: u64) -> Option<String> {
     let mut file = File::open(log).ok()?;
     let length = file.metadata().ok()?.len();
+    // One that is shorter than it was has begun anew meanwhile.
+    let from = if from > length { 0 } else { from };
     file.seek(SeekFrom::Start(from.max(length.saturating_sub(TAIL)))).ok()?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;
@@ -73,11 +75,12 @@ mod tests {
     #[test]
     fn the_last_words_of_this_start() {
         let log = tempfile::NamedTempFile::new().unwrap();
-        let rows: [(&str, u64, Option<&str>); 6] = [
+        let rows: [(&str, u64, Option<&str>); 7] = [
             ("", 0, None),
             ("  \n\n", 0, None),
             ("old\n", 4, None),
             ("old\nnew", 4, Some("new")),
+            ("new", 4, Some("new")),
             ("Error: x\r\n\tat a\n\tat b\n \n", 0, Some("Error: x")),
             ("é\x1b[1mred\n", 0, Some("é[1mred")),
         ];

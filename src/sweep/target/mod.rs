@@ -16,9 +16,11 @@ use crate::record::experiment::{self, Document, TargetKind};
 
 mod command;
 mod log;
+mod log_bound;
 mod probe;
 mod version;
 
+pub use log_bound::LogBound;
 pub use probe::Probe;
 
 /// Folder of what belongs to the targets, below that of the sweep: a log each, and a place for what they write.
@@ -85,6 +87,12 @@ impl<'a> Target<'a> {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Where it writes both its streams, if it is started here.
+    #[must_use]
+    pub fn log(&self) -> Option<PathBuf> {
+        self.is_ours_to_start().then(|| log::path(&self.folder))
     }
 
     /// What it says of itself.
