@@ -89,11 +89,12 @@ fn measure(
     let (machine, program) = (machine::read(Path::new("/")), Program::of_this_process());
     let orders = Orders { plan: &plan, folder, before, machine: &machine, program: &program, stop: &stop };
     let ended = run::run(&orders, &mut watcher);
+    let left = watcher.left();
     watcher.finish();
     drop(made);
     match ended {
         Ok(Ended::Whole(counts)) => whole(counts, folder.path(), quiet),
-        Ok(Ended::Stopped(counts)) => stopped(counts, plan.cells.len(), folder.path()),
+        Ok(Ended::Stopped(counts)) => stopped(counts, left, plan.cells.len(), folder.path()),
         Err(error) => failed(&error, folder.path()),
     }
 }
@@ -124,8 +125,11 @@ fn whole(counts: Counts, folder: &Path, quiet: bool) -> ExitCode {
     report::present(folder, folder, false)
 }
 
-fn stopped(counts: Counts, all: usize, folder: &Path) -> ExitCode {
-    let read = match counts.measured {
+/// So many of all are left. What is left out is counted as a whole, and not only as far as the sweep had come.
+fn stopped(counts: Counts, left: usize, all: usize, folder: &Path) -> ExitCode {
+    let Counts { measured, not_measured, .. } = counts;
+    let counts = Counts { skipped: all.saturating_sub(measured + not_measured + left), ..counts };
+    let read = match measured {
         0 => String::new(),
         _ => format!(", or read what is there so far with `quintain report {}`", folder.display()),
     };

@@ -59,6 +59,11 @@ impl<'a> Watcher<'a> {
         self.meter.ended(cell, figures, Some(self.pace.left()));
     }
 
+    /// How many cells are still to be measured.
+    pub(super) fn left(&self) -> usize {
+        self.left.len()
+    }
+
     /// Takes the bar away.
     pub(super) fn finish(self) {
         self.meter.finish();

@@ -143,6 +143,18 @@ fn the_first_one_that_is_left_out_has_a_successor() {
     bench.resume().finish().requires(0, "2 measurements are made, 2 left out; ");
 }
 
+/// Those that the sweep had not come to by then were not among them.
+#[test]
+fn an_interrupted_sweep_counts_all_that_is_left_out() {
+    let absent = "[[target]]\nname = \"b\"\ncommand = [\"/nowhere/nginx\", \"{port}\"]";
+    let timed = "concurrency = 1\nduration = \"300ms\"\n[order]\nrepeats = 8\nwarm_up = { cycles = 0 }";
+    let bench = Bench::new(&format!("{A}\n{absent}"), timed);
+    let mut sweep = bench.begin();
+    sweep.until_measured(1);
+    sweep.signal(Signal::INT);
+    sweep.finish().requires(130, ", 16 left out, of 32; go on with");
+}
+
 /// With its folders in their places a command may be longer than the kernel takes.
 #[test]
 fn one_whose_command_becomes_too_long() {
@@ -151,6 +163,31 @@ fn one_whose_command_becomes_too_long() {
         Bench::new(&format!("{A}\n[[target]]\nname = \"b\"\ncommand = [\"true\", \"{{port}}\", \"{word}\"]"), FEW);
     let one = left_out_beside_a(&bench);
     assert_eq!(one.reason, "its command cannot be started: Argument list too long (os error 7)");
+}
+
+/// It filled the disk, and nobody could measure any more.
+#[test]
+fn one_that_writes_without_end_keeps_the_end_of_its_log() {
+    let b = format!(
+        r#"{A}
+            [[target]]
+            name = "b"
+            command = ["sh", "-c", """
+                head -c 80000000 /dev/zero
+                exec {QUINTAIN} serve --config /dev/null --root {{root}} --listen 127.0.0.1:{{port}}
+            """]
+        "#
+    );
+    let bench = Bench::new(&b, FEW);
+    bench.begin().finish().requires(0, "");
+    bench.everything_is_measured_once();
+    let log = fs::read_to_string(bench.path("out/targets/b/output.log")).expect("a log");
+    assert!(log.len() < 64 << 20, "{}", log.len());
+    assert!(
+        log.contains("quintain: more than 64 MiB were written here; what stood above is dropped\n"),
+        "{}",
+        log.len()
+    );
 }
 
 #[test]
