@@ -75,7 +75,8 @@ enum Message {
 /// The log as those see it who have something to say. Clones write to the same log.
 #[derive(Debug, Clone)]
 pub struct Handle {
-    queue: SyncSender<Message>,
+    /// Held by those alone who have lines, so that the thread ends with the last of them.
+    queue: Arc<SyncSender<Message>>,
     lost: Arc<AtomicU64>,
 }
 
@@ -111,7 +112,8 @@ fn spawn(
     lost: &Arc<AtomicU64>,
 ) -> io::Result<(Handle, Writer)> {
     let (queue, messages) = sync_channel(capacity);
-    let writer = Writer::spawn(writer::Lines::new(out, format, Arc::clone(lost)), queue.clone(), messages)?;
+    let queue = Arc::new(queue);
+    let writer = Writer::spawn(writer::Lines::new(out, format, Arc::clone(lost)), Arc::downgrade(&queue), messages)?;
     Ok((Handle { queue, lost: Arc::clone(lost) }, writer))
 }
 

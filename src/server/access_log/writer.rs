@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -44,7 +44,8 @@ impl fmt::Debug for Slot {
 /// The running thread. Dropping this leaves it running until the last handle is gone; [`Writer::stop`] waits for it.
 #[derive(Debug)]
 pub struct Writer {
-    queue: SyncSender<Message>,
+    /// Not a way of its own: the thread of a log that was replaced would wait for ever for what could come by it.
+    queue: Weak<SyncSender<Message>>,
     next: Slot,
     thread: JoinHandle<()>,
     /// Hangs up when the thread ends: a join alone could not be given up.
@@ -52,7 +53,11 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub(super) fn spawn(lines: Lines, queue: SyncSender<Message>, messages: Receiver<Message>) -> io::Result<Self> {
+    pub(super) fn spawn(
+        lines: Lines,
+        queue: Weak<SyncSender<Message>>,
+        messages: Receiver<Message>,
+    ) -> io::Result<Self> {
         let (until, ended) = sync_channel(0);
         let next = lines.next.clone();
         let thread = thread::Builder::new().name("access-log".into()).spawn(move || {
@@ -66,7 +71,9 @@ impl Writer {
     /// itself whether there is a new destination.
     pub fn move_to(&self, out: Box<dyn Write + Send>) {
         self.next.put(out);
-        let _ = self.queue.try_send(Message::Move);
+        if let Some(queue) = self.queue.upgrade() {
+            let _ = queue.try_send(Message::Move);
+        }
     }
 
     /// Whether nobody is left who could say anything, and all is written.
@@ -79,7 +86,8 @@ impl Writer {
     pub fn stop(self, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         let mut word = Message::Stop;
-        while let Err(TrySendError::Full(unsent)) = self.queue.try_send(word) {
+        // Where nobody holds the queue any more, the thread is about to end by itself.
+        while let Some(Err(TrySendError::Full(unsent))) = self.queue.upgrade().map(|queue| queue.try_send(word)) {
             if Instant::now() >= deadline {
                 return false;
             }

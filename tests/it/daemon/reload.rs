@@ -161,6 +161,28 @@ fn logs_change() {
     assert!(two.len() == 2 && two.iter().all(|line| line.starts_with('{')), "{two:?}");
 }
 
+/// Each left a thread and an open file behind, up to sixteen of them, and deleted files kept their room on the disk.
+#[test]
+fn an_access_log_that_was_replaced_is_closed() {
+    let place = tempfile::tempdir().expect("a folder");
+    let lines = |number: usize| format!("log.access = {:?}", place.path().join(format!("{number}.log")));
+    let reloadable = Reloadable::start(|launch| launch, &lines(0));
+    let mut idle = reloadable.server.client();
+    idle.get("/ten.txt");
+    for number in 1..6 {
+        reloadable.becomes(&lines(number));
+    }
+    let proc = format!("/proc/{}", reloadable.server.id());
+    let folder =
+        |name: &str| fs::read_dir(format!("{proc}/{name}")).expect("it runs").flatten().map(|entry| entry.path());
+    wait_for("one access log", || {
+        let threads = folder("task").filter_map(|task| fs::read_to_string(task.join("comm")).ok());
+        let files = folder("fd").filter_map(|link| fs::read_link(link).ok());
+        let open = files.filter(|file| file.starts_with(place.path())).count();
+        (open == 1 && threads.filter(|name| name.trim() == "access-log").count() == 1).then_some(())
+    });
+}
+
 #[test]
 fn a_broken_file_leaves_the_old_configuration_in_force() {
     let reloadable = Reloadable::start(|launch| launch, "headers.server = 'old'");
