@@ -13,13 +13,18 @@ pub struct TooFewDescriptors {
     needed: u64,
 }
 
-/// Descriptors that are no connections: standard streams, logs, the root folder, an epoll set and wake-up per worker,
-/// listeners, and the files that a request opens.
+/// Descriptors that are no connections, for that many event loops and that many listening sockets in all.
 #[must_use]
-pub fn reserve(workers: usize, listeners: usize) -> u64 {
-    const PROCESS: u64 = 16;
-    const EACH_WORKER: u64 = 6;
-    PROCESS + workers as u64 * (EACH_WORKER + listeners as u64)
+pub fn reserve(event_loops: usize, listeners: usize) -> u64 {
+    /// Standard streams, pid file, logs, signals, the main thread's own loop, the service manager, the admin listener; and
+    /// what a reload opens before it closes anything: the configuration and two logs.
+    const PROCESS: u64 = 20;
+    /// Two for an epoll set, a wake-up, an end of the signals' pipe; the root folder, that of the next configuration, and
+    /// the file that a request opens.
+    const EACH_LOOP: u64 = 7;
+    /// Its worker's, and the one by which the admin listener asks how long its queue is.
+    const EACH_LISTENER: u64 = 2;
+    PROCESS + event_loops as u64 * EACH_LOOP + listeners as u64 * EACH_LISTENER
 }
 
 /// Raises the soft limit to the hard one, and returns how many descriptors there are now.

@@ -84,9 +84,11 @@ impl Control {
         operator: &mut dyn Operator,
     ) -> (Stage, Result<(), ServerError>) {
         let Self { runtime, mut signals, mut stage, pace, overview, admin, manager, vitals } = self;
-        operator.serving();
-        manager.ready();
-        let outcome = runtime.block_on(async {
+        let asked = runtime.block_on(async {
+            if all_begin(&threads, &vitals).await {
+                operator.serving();
+                manager.ready();
+            }
             let clock = tokio::task::spawn_local(keep_time(stage.posts.clone(), Rc::clone(&pace), Rc::clone(&manager)));
             let watchdog = tokio::task::spawn_local(keep_watchdog_quiet(Rc::clone(&manager), vitals));
             let _orphans = tokio::task::spawn_local(orphans::bury());
@@ -110,9 +112,9 @@ impl Control {
             }
             clock.abort();
             watchdog.abort();
-            if first.is_some() { Ok(()) } else { Err(ServerError::Worker) }
+            first
         });
-        (stage, outcome.and_then(|()| report_panics(threads)))
+        (stage, verdict(asked.is_some(), threads))
     }
 }
 
@@ -272,12 +274,27 @@ async fn wait_until(most: Duration, every: Duration, mut done: impl FnMut() -> b
     }
 }
 
+/// Waits until each thread serves; false if one has ended instead, or hangs for so long that nobody is told of a start.
+async fn all_begin(threads: &[JoinHandle<io::Result<()>>], vitals: &Vitals) -> bool {
+    const MOST: Duration = Duration::from_secs(10);
+    tokio::select! {
+        begun = tokio::time::timeout(MOST, vitals.have_begun(threads.len())) => begun.is_ok(),
+        () = any_ended(threads) => false,
+    }
+}
+
 /// A worker that ends while nobody asked it to would leave its share of the clients without answers.
 async fn any_ended(threads: &[JoinHandle<io::Result<()>>]) {
     const LOOK: Duration = Duration::from_millis(500);
     while !threads.iter().any(JoinHandle::is_finished) {
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// What the end means. A thread's own reason for its end says more than that it ended.
+fn verdict(was_asked_to: bool, threads: Vec<JoinHandle<io::Result<()>>>) -> Result<(), ServerError> {
+    report_panics(threads)?;
+    if was_asked_to { Ok(()) } else { Err(ServerError::Worker) }
 }
 
 /// Joins what has ended; a thread that still runs is left to the end of the process.
@@ -290,4 +307,26 @@ fn report_panics(threads: Vec<JoinHandle<io::Result<()>>>) -> Result<(), ServerE
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "This is a defect" was all that the log said of a server that had too few descriptors.
+    #[test]
+    fn a_thread_that_ended_by_itself_says_why() {
+        let ends = |result: io::Result<()>| {
+            let thread = std::thread::spawn(|| result);
+            while !thread.is_finished() {
+                std::thread::yield_now();
+            }
+            vec![thread]
+        };
+        let full = || Err(io::Error::from_raw_os_error(libc::EMFILE));
+        let said = verdict(false, ends(full())).unwrap_err().to_string();
+        assert!(said.contains("cannot set up the event loop: Too many open files"), "{said}");
+        assert!(matches!(verdict(false, ends(Ok(()))), Err(ServerError::Worker)));
+        assert!(verdict(true, ends(Ok(()))).is_ok());
+    }
 }

@@ -98,7 +98,8 @@ pub enum ServerError {
 pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operator) -> Result<(), ServerError> {
     let ServePlan { listen, threads, process, admin, live } = plan;
     let shape = model::shape(&threads);
-    let reserve = limits::reserve(shape.event_loops, listen.addresses.len().max(inherited.len()));
+    let sockets = shape.listeners * listen.addresses.len().max(inherited.len());
+    let reserve = limits::reserve(shape.event_loops, sockets);
     let room = limits::room_for_connections(limits::raise(), reserve)?.min(shape.most_connections);
     let (mut bound, admin) = open_doors(&listen, &admin, inherited, shape.listeners)?;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
 use crate::harness::{Client, Launch, Server, Site, TEN, machine_to_myself};
 
@@ -85,6 +85,38 @@ fn two_hundred_connections_under_a_limit_of_64_descriptors() {
         assert!(looks < 5000, "{} connections were never served", crowd.len());
     }
     assert_eq!(server.get("/ten.txt").status, 200);
+}
+
+/// A listener was counted once and open twice. With few descriptors and many addresses `serve --daemon` came back with 0, and
+/// the server died a moment later.
+#[test]
+fn what_is_said_to_be_enough_descriptors_is_enough() {
+    for model in ["event-loop", "boss-worker", "work-stealing", "thread-per-connection"] {
+        let site = Site::small();
+        let file = site.outer().join("bench.toml");
+        let write =
+            |log: &str| fs::write(&file, format!("log.access = {:?}\n", site.outer().join(log))).expect("a file");
+        write("one.log");
+        let launch = Launch::over(site.root()).set("server.model", model).set("server.workers", "3");
+        let launch = launch.flag("--config", file.to_str().expect("UTF-8"));
+        let launch = (0..5).fold(launch, |launch, _| launch.listen("127.0.0.1:0")).with_admin();
+        let refused = launch.clone().descriptors(20).expect_failure().stderr;
+        let (_, enough) = refused.split_once("`ulimit -n ").expect(&refused);
+        let enough = enough.split('`').next().and_then(|number| number.parse().ok()).expect(&refused);
+
+        let server = launch.descriptors(enough).start();
+        for endpoint in server.endpoints() {
+            assert_eq!(Client::connect(endpoint).get_with("/ten.txt", "Connection: close\r\n").status, 200, "{model}");
+        }
+        let mut kept = server.client();
+        assert_eq!(kept.get("/ten.txt").status, 200);
+        write("two.log");
+        kill_process(Pid::from_raw(server.id().cast_signed()).expect("an id"), Signal::HUP).expect("it runs");
+        server.wait_for_log("SIGHUP");
+        assert!(server.log().iter().any(|line| line.contains("in force")), "{model}: {:#?}", server.log());
+        assert_eq!(kept.get("/ten.txt").status, 200, "{model}");
+        server.metrics();
+    }
 }
 
 /// User and system time of the process, in hundredths of a second (proc(5), fields 14 and 15).

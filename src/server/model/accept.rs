@@ -46,9 +46,15 @@ pub fn runtime() -> io::Result<LocalRuntime> {
     Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())
 }
 
+/// Makes the listeners known to the runtime of this thread, before anybody hears that the thread serves: the epoll set may
+/// refuse them.
+pub fn register(listeners: Vec<OwnedFd>) -> io::Result<Vec<AsyncFd<OwnedFd>>> {
+    listeners.into_iter().map(listen::register).collect()
+}
+
 /// Accepts until told to stop; then empties the queue once more, because closing a listener resets what waits in it.
-pub async fn accept_until(listener: OwnedFd, crew: impl Crew, stop: Stop) -> io::Result<()> {
-    let mut turn = Turn { listener: listen::register(listener)?, crew };
+pub async fn accept_until(listener: AsyncFd<OwnedFd>, crew: impl Crew, stop: Stop) {
+    let mut turn = Turn { listener, crew };
     if stop.token.run_until_cancelled(turn.accept_forever()).await.is_none() {
         for _ in 0..LAST_TURNS {
             if !matches!(turn.accept_waiting(), Outcome::More) {
@@ -56,7 +62,6 @@ pub async fn accept_until(listener: OwnedFd, crew: impl Crew, stop: Stop) -> io:
             }
         }
     }
-    Ok(())
 }
 
 /// A listener and those who take its connections.

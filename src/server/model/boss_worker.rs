@@ -57,14 +57,14 @@ async fn boss(desks: Vec<Desk>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Resu
         let rota = Rota { desks: desks.clone(), turn: 0 };
         tokio::task::spawn_local(accept::accept_until(listener, rota, stop.clone()))
     };
-    let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    let accepting: Vec<_> = accept::register(listeners)?.into_iter().map(accept).collect();
     if let Some(desk) = desks.first() {
         tokio::task::spawn_local(desk.post.vitals.clone().keep_beating());
     }
     // From here on only those who accept hold it.
     drop(stop);
     for task in accepting {
-        task.await.map_err(io::Error::other)??;
+        task.await.map_err(io::Error::other)?;
     }
     Ok(())
 }

@@ -36,12 +36,12 @@ pub fn start(
 async fn run(post: Arc<Post>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
     let accept =
         |listener| tokio::task::spawn_local(accept::accept_until(listener, Alone(Arc::clone(&post)), stop.clone()));
-    let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    let accepting: Vec<_> = accept::register(listeners)?.into_iter().map(accept).collect();
     tokio::task::spawn_local(post.vitals.clone().keep_beating());
     // From here on only those who accept hold it.
     drop(stop);
     for task in accepting {
-        task.await.map_err(io::Error::other)??;
+        task.await.map_err(io::Error::other)?;
     }
     post.admission.empty().await;
     Ok(())

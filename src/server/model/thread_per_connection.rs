@@ -53,13 +53,13 @@ async fn run(
         let crew = Counter { post: Arc::clone(&post), pool: Arc::clone(&pool) };
         tokio::task::spawn_local(accept::accept_until(listener, crew, stop.clone()))
     };
-    let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    let accepting: Vec<_> = accept::register(listeners)?.into_iter().map(accept).collect();
     // Those who serve wait for their client inside of a system call, which is no fault: the one that accepts speaks for all.
     tokio::task::spawn_local(post.vitals.clone().keep_beating());
     // From here on only those who accept hold it.
     drop(stop);
     for task in accepting {
-        task.await.map_err(io::Error::other)??;
+        task.await.map_err(io::Error::other)?;
     }
     // The queue's end is what the threads wait for.
     drop(pool);

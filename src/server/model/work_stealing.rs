@@ -46,12 +46,12 @@ fn runtime(threads: NonZeroUsize, stack_bytes: Option<NonZeroUsize>, pins: &Pins
 
 async fn run(post: Arc<Post>, listeners: Vec<OwnedFd>, stop: Stop) -> io::Result<()> {
     let accept = |listener| tokio::spawn(accept::accept_until(listener, Pool(Arc::clone(&post)), stop.clone()));
-    let accepting: Vec<_> = listeners.into_iter().map(accept).collect();
+    let accepting: Vec<_> = accept::register(listeners)?.into_iter().map(accept).collect();
     tokio::spawn(post.vitals.clone().keep_beating());
     // From here on only those who accept hold it.
     drop(stop);
     for task in accepting {
-        task.await.map_err(io::Error::other)??;
+        task.await.map_err(io::Error::other)?;
     }
     post.admission.empty().await;
     Ok(())
