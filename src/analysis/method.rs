@@ -1,11 +1,13 @@
 //! How figures and words came about.
 
 use super::words::{counted, list, ratio};
-use super::{Analysis, LEVEL};
+use super::{Analysis, LEVEL, course};
+use crate::record::experiment::Course;
 
 /// The sentences.
 pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
     let mut method = vec![sample(analysis), validity()];
+    method.extend(analysis.experiment.course.as_ref().map(around));
     if analysis.experiment.targets.len() > 1 {
         method.extend([blocks(analysis), intervals(), words(analysis)]);
     }
@@ -31,6 +33,10 @@ fn validity() -> String {
      that was cut short, a client without CPU left, connections that were not busy, a rate that was not reached, and a broken \
      gate; for the server's CPU for each request only the first three, and a process that ended."
         .to_owned()
+}
+
+fn around(course: &Course) -> String {
+    format!("Around the cells: {}.", course::words(course))
 }
 
 fn blocks(analysis: &Analysis) -> String {

@@ -13,6 +13,7 @@ pub mod across;
 mod answer;
 mod compare;
 mod comparison;
+mod course;
 mod fault;
 mod group;
 mod journal;

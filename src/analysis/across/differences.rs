@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::analysis::course;
 use crate::record::experiment::{Cell, Client, Experiment, Machine, Target};
 
 /// Something that is not the same.
@@ -47,6 +48,9 @@ impl Found {
             }
         }
         self.compare("end of a run", ends(before, after), ends(after, before));
+        if let (Some(before), Some(after)) = (&before.course, &after.course) {
+            self.compare("warm-up and waits", course::words(before), course::words(after));
+        }
     }
 
     /// Every field, so that a new one is not forgotten.
