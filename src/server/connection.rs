@@ -120,7 +120,7 @@ impl Future for Connection {
         let this = self.get_mut();
         loop {
             this.state = match mem::replace(&mut this.state, State::Closed) {
-                State::Serving(http) if this.has_newer_worker() && this.wire.pulse.phase() == Phase::Idle => {
+                State::Serving(http) if this.has_newer_worker() && this.wire.pulse.phase().is_between_requests() => {
                     this.give_back(http)
                 }
                 State::Serving(mut http) => match http.poll_without_shutdown(cx) {

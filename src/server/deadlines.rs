@@ -39,6 +39,13 @@ pub enum Phase {
     Linger,
 }
 
+impl Phase {
+    /// No byte of a next request has come, and no answer is owed: the moment for another configuration.
+    pub fn is_between_requests(self) -> bool {
+        matches!(self, Self::New | Self::Idle)
+    }
+}
+
 /// Why the sweep cut a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

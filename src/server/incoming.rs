@@ -1,7 +1,7 @@
 //! What comes in: `recv` tried at once, and epoll asked only after the socket was empty.
 
 use std::io;
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -22,13 +22,21 @@ pub struct Incoming {
     ended: bool,
     /// Bytes that an earlier hyper connection had read and not used.
     pub replay: Bytes,
+    /// Bytes that came after a reload to a thread that had waited for them since before; not even the scan has seen them.
+    early: Bytes,
     pub scan: HeadScan,
 }
 
 impl Incoming {
     /// Nothing has been read yet.
     pub fn new(target_bytes: usize) -> Self {
-        Self { drained: false, ended: false, replay: Bytes::new(), scan: HeadScan::new(target_bytes) }
+        Self {
+            drained: false,
+            ended: false,
+            replay: Bytes::new(),
+            early: Bytes::new(),
+            scan: HeadScan::new(target_bytes),
+        }
     }
 
     /// The kernel may hold bytes that nobody has read.
@@ -38,12 +46,42 @@ impl Incoming {
 
     /// Nothing is there to be read: neither here nor, as far as is known, in the kernel.
     pub fn is_drained(&self) -> bool {
-        self.drained && self.replay.is_empty()
+        self.drained && self.replay.is_empty() && self.early.is_empty()
     }
 
     /// The next read goes by what epoll says.
     pub fn expect_readiness(&mut self) {
         self.drained = true;
+    }
+
+    /// Gives `bytes` to the next reads, before anything that waits here already.
+    pub fn replay_first(&mut self, bytes: Bytes) {
+        self.replay = match (bytes.is_empty(), self.replay.is_empty()) {
+            (true, _) => return,
+            (false, true) => bytes,
+            (false, false) => [bytes, mem::take(&mut self.replay)].concat().into(),
+        };
+    }
+
+    /// Whether a thread was blocked in the `recv` of these bytes, and a reload went by meanwhile. The thread could not be told,
+    /// so it looks when a next request has come, keeps its bytes for whoever goes over to the new configuration, and waits
+    /// for nothing. One relaxed load for each request, and none where sockets do not block.
+    pub fn is_overtaken(&mut self, link: &Link, bytes: &[u8]) -> bool {
+        let overtaken = link.mode == Mode::Blocking
+            && link.phase().is_between_requests()
+            && link.worker.post.has_newer_than(&link.worker)
+            && !bytes.is_empty();
+        if overtaken {
+            self.early = Bytes::copy_from_slice(bytes);
+        }
+        overtaken
+    }
+
+    /// Hands out what was kept, if anything was.
+    pub fn take_early(&mut self, buffer: &mut [MaybeUninit<u8>]) -> Option<usize> {
+        let count = self.early.len().min(buffer.len());
+        buffer[..count].write_copy_of_slice(&self.early.split_to(count));
+        (count > 0).then_some(count)
     }
 
     /// Reads from the socket; `Ok(0)` is the end of input.

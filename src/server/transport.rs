@@ -68,7 +68,7 @@ impl Transport {
 
     /// Gives `bytes` to the next reads, before anything from the socket.
     pub fn replay(&mut self, bytes: Bytes) {
-        self.incoming.replay = bytes;
+        self.incoming.replay_first(bytes);
     }
 
     /// Nothing is owed in either direction: the last answer is out, and no byte of a next request has come.
@@ -145,11 +145,17 @@ impl Read for Transport {
             cursor.put_slice(&bytes);
             return Poll::Ready(Ok(()));
         }
-        // SAFETY: the buffer is only passed to `recv`, which never makes initialised bytes uninitialised.
+        // SAFETY: the buffer is only passed to `recv` and copied into, which never makes initialised bytes uninitialised.
         let buffer = unsafe { cursor.as_mut() };
-        let received = ready!(incoming.poll_recv(link, cx, buffer))?;
-        // SAFETY: `recv` has initialised the first `received` bytes.
-        incoming.pass(link, unsafe { buffer[..received].assume_init_ref() });
+        let kept = incoming.take_early(buffer);
+        let received = kept.map_or_else(|| incoming.poll_recv(link, cx, buffer), |count| Poll::Ready(Ok(count)));
+        let received = ready!(received)?;
+        // SAFETY: `recv`, or a copy of what it had received before, has initialised the first `received` bytes.
+        let bytes = unsafe { buffer[..received].assume_init_ref() };
+        if kept.is_none() && incoming.is_overtaken(link, bytes) {
+            return Poll::Pending;
+        }
+        incoming.pass(link, bytes);
         if !incoming.scan.line_is_too_long() {
             // SAFETY: as above; `received` is at most the buffer's length.
             unsafe { cursor.advance(received) };
