@@ -98,12 +98,13 @@ fn bind_tcp(address: SocketAddr, plan: &ListenPlan, workers: usize) -> Result<Bo
     if !plan.share_port {
         refuse_taken_port(address).map_err(explain)?;
     }
-    let first = tcp_listener(address, plan).map_err(explain)?;
+    let shared = plan.share_port || workers > 1;
+    let first = tcp_listener(address, plan, shared).map_err(explain)?;
     // Port 0 lets the kernel choose; the other workers then join the port that the first one got.
     let bound = first.local_addr().map_err(explain)?.as_socket().unwrap_or(address);
     let mut sockets = vec![OwnedFd::from(first)];
     for _ in 1..workers {
-        sockets.push(tcp_listener(bound, plan).map_err(explain)?.into());
+        sockets.push(tcp_listener(bound, plan, shared).map_err(explain)?.into());
     }
     Ok(Bound { url: format!("http://{bound}"), sockets, _name: None })
 }
@@ -117,12 +118,13 @@ fn refuse_taken_port(address: SocketAddr) -> io::Result<()> {
     ProbeListener::bind(address).map(drop)
 }
 
-fn tcp_listener(address: SocketAddr, plan: &ListenPlan) -> io::Result<Socket> {
+fn tcp_listener(address: SocketAddr, plan: &ListenPlan, shared: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     // A restart must not wait for the last run's connections in TIME_WAIT.
     socket.set_reuse_address(true)?;
-    // Each worker accepts from its own queue: no lock, no thundering herd.
-    socket.set_reuse_port(true)?;
+    // Each worker accepts from its own queue: no lock, no thundering herd. The kernel then lets in whoever of the same user asks for
+    // it too, so one queue alone goes without.
+    socket.set_reuse_port(shared)?;
     if address.is_ipv6() {
         // "[::]:80" and "0.0.0.0:80" can stand side by side, as in nginx (ipv6only=on).
         socket.set_only_v6(true)?;

@@ -50,3 +50,17 @@ fn server_share_port() {
     first.stop();
     assert_eq!(Client::connect(second.endpoint()).get("/ten.txt").status, 200);
 }
+
+/// A server that shared with nobody was joined all the same: SO_REUSEPORT was set whatever was asked for. The kernel asks both.
+#[test]
+fn one_queue_that_is_not_shared_is_joined_by_nobody() {
+    let site = Site::small();
+    for (key, value) in [("server.workers", "1"), ("server.model", "boss-worker")] {
+        let first = with(&site, key, value);
+        let Endpoint::Tcp(address) = first.endpoint() else { panic!("{:?}", first.endpoint()) };
+        let launch = Launch::bare().flag("--root", site.root().to_str().expect("UTF-8")).listen(&address.to_string());
+        let ended = launch.set("server.share_port", "true").expect_failure();
+        assert!(ended.stderr.contains("the port is taken"), "{key}: {ended:?}");
+        assert_eq!(Client::connect(first.endpoint()).get("/ten.txt").status, 200);
+    }
+}
