@@ -1,6 +1,9 @@
 //! What may change while the server runs, and what cannot.
 
+use std::fmt;
+
 use super::Configuration;
+use super::layers::Origin;
 use super::settings::Settings;
 
 /// Settings that are used up when the server starts: sockets, threads, and what the process itself is.
@@ -25,12 +28,31 @@ const AT_START: &[&str] = &[
 /// Settings that were changed and cannot be while the server runs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{} cannot change while the server runs; restart it, or set back what it had", listed(.0))]
-pub struct NeedsRestart(pub Vec<&'static str>);
+pub struct NeedsRestart(pub Vec<Change>);
 
-fn listed(keys: &[&str]) -> String {
-    match keys {
+/// One of them: what it was and would be, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The setting, `server.backlog` for example.
+    pub key: &'static str,
+    new: String,
+    old: String,
+    /// Where the new value comes from.
+    place: String,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, new, old, place } = self;
+        write!(f, "{key} = {new} ({place}; it was {old})")
+    }
+}
+
+fn listed(changes: &[Change]) -> String {
+    let words: Vec<_> = changes.iter().map(Change::to_string).collect();
+    match words.as_slice() {
         [] => String::new(),
-        [one] => (*one).to_owned(),
+        [one] => one.clone(),
         [before @ .., last] => format!("{} and {last}", before.join(", ")),
     }
 }
@@ -40,8 +62,29 @@ impl Configuration {
     pub fn may_become(&self, newer: &Self) -> Result<(), NeedsRestart> {
         let (old, new) = (self.merged.settings.values(), newer.merged.settings.values());
         let changed = Settings::KEYS.iter().zip(old.iter().zip(&new)).filter(|(_, (old, new))| old != new);
-        let fixed: Vec<_> = changed.map(|(key, _)| *key).filter(|key| AT_START.contains(key)).collect();
+        let fixed = changed.filter(|(key, _)| AT_START.contains(key)).map(|(key, (old, new))| Change {
+            key,
+            new: new.to_string(),
+            old: format!("{old}{}", self.by_profile(key)),
+            place: newer.place(key),
+        });
+        let fixed: Vec<_> = fixed.collect();
         if fixed.is_empty() { Ok(()) } else { Err(NeedsRestart(fixed)) }
+    }
+
+    /// Nobody finds a setting in a file that only the name of a profile stands in.
+    fn place(&self, key: &str) -> String {
+        match self.merged.origin(key) {
+            origin @ Origin::Profile(_) => format!("{origin}, from {}", self.merged.origin("server.profile")),
+            origin => origin.to_string(),
+        }
+    }
+
+    fn by_profile(&self, key: &str) -> String {
+        match self.merged.origin(key) {
+            origin @ Origin::Profile(_) => format!(", by {origin}"),
+            _ => String::new(),
+        }
     }
 }
 
@@ -72,13 +115,24 @@ mod tests {
         let says = |changes| old.may_become(&with(changes)).unwrap_err().to_string();
         assert_eq!(
             says(&[("server.workers", "2"), ("headers.server", "new")]),
-            "server.workers cannot change while the server runs; restart it, or set back what it had"
+            "server.workers = 2 (--set; it was \"auto\") cannot change while the server runs; restart it, or set back what it had"
         );
-        assert!(
-            says(&[("server.workers", "2"), ("socket.nodelay", "false"), ("admin.listen", "0")])
-                .starts_with("server.workers, socket.nodelay and admin.listen cannot change")
+        let three = says(&[("server.workers", "2"), ("socket.nodelay", "false"), ("admin.listen", "0")]);
+        assert!(three.contains("), socket.nodelay = false (--set; it was true) and admin.listen = "), "{three}");
+    }
+
+    /// The line said `server.model`, which stands in no file: the profile brings it along, and may be taken back.
+    #[test]
+    fn a_profile_is_named_with_its_place() {
+        let (none, netty) = (with(&[]), with(&[("server.profile", "netty")]));
+        let says = |old: &Configuration, new: &Configuration| old.may_become(new).unwrap_err().0[0].to_string();
+        assert_eq!(
+            says(&none, &netty),
+            "server.model = \"boss-worker\" (profile netty, from --set; it was \"event-loop\")"
         );
-        // A profile brings an I/O model along.
-        assert_eq!(old.may_become(&with(&[("server.profile", "netty")])).unwrap_err().0[0], "server.model");
+        assert_eq!(
+            says(&netty, &none),
+            "server.model = \"event-loop\" (default; it was \"boss-worker\", by profile netty)"
+        );
     }
 }

@@ -255,7 +255,14 @@ fn a_file_that_is_gone_or_a_pipe_leaves_the_old_configuration_in_force() {
 fn what_the_start_has_used_up_is_named_and_refuses_the_whole() {
     let reloadable = Reloadable::start(|launch| launch, "headers.server = 'old'");
     reloadable.write("headers.server = 'new'\nserver.backlog = 7\nsocket.nodelay = false");
-    reloadable.reload("server.backlog and socket.nodelay cannot change while the server runs");
+    reloadable.reload("socket.nodelay = false (");
+    let file = reloadable.file.display();
+    let says = format!(
+        "server.backlog = 7 ({file}:4; it was 4096) and socket.nodelay = false ({file}:5; it was true) cannot change while \
+         the server runs"
+    );
+    let log = reloadable.server.log();
+    assert!(log.iter().any(|line| line.contains(&says)), "{says}: {log:#?}");
     assert_eq!(server_line(&mut reloadable.server.client()), "old");
 }
 
