@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use nix::sys::signal::SigSet;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::flag;
 
 /// From now on signals reach this process, and the threads and processes that it starts. Whoever started it may have blocked
@@ -35,10 +35,10 @@ pub fn listen() -> io::Result<Arc<AtomicBool>> {
 
 /// From now on these do not end the process.
 ///
-/// SIGHUP and SIGUSR1: whoever finds the pid file may send them before the server listens to them. SIGXFSZ: a log that may not
+/// SIGHUP, SIGUSR1 and SIGUSR2: whoever finds the pid file may send them before the server listens to them. SIGXFSZ: a log that may not
 /// grow any more (`ulimit -f`) is then a write that fails, as on a full disk.
 pub fn survive() -> io::Result<()> {
-    survive_these(&[SIGHUP, SIGUSR1, libc::SIGXFSZ])
+    survive_these(&[SIGHUP, SIGUSR1, SIGUSR2, libc::SIGXFSZ])
 }
 
 /// From now on a file that may not grow any more (`ulimit -f`) is a write that fails, as on a full disk, and not the end of

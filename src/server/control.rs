@@ -118,6 +118,9 @@ impl Control {
     }
 }
 
+const NO_UPGRADE: &str = "SIGUSR2: nothing is done at it; to change the program, start the new one beside this one with \
+     server.share_port = true in both, or restart it behind a socket that the service manager holds";
+
 /// Obeys signals while the server serves.
 struct Obey<'a> {
     stage: &'a mut Stage,
@@ -144,6 +147,7 @@ impl Obey<'_> {
                     self.manager.ready();
                 }
                 Wish::ReopenLogs => self.reopen_logs(),
+                Wish::Nothing => tracing::warn!("{NO_UPGRADE}"),
             }
         }
     }
@@ -155,6 +159,7 @@ impl Obey<'_> {
                 Wish::Stop(name) => return name,
                 Wish::Reload => tracing::warn!("SIGHUP: the server is stopping; the configuration is not read again"),
                 Wish::ReopenLogs => self.reopen_logs(),
+                Wish::Nothing => tracing::warn!("{NO_UPGRADE}"),
             }
         }
     }

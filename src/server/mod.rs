@@ -128,6 +128,7 @@ pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operat
             model = threads.model.name(),
             workers = threads.workers,
             root,
+            pid = std::process::id(),
             "listening on {}",
             address.url
         );
@@ -135,6 +136,10 @@ pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operat
     let (stage, outcome) = control.run(running, stop, operator);
     if !stage.log.stop(LOG_PATIENCE) {
         tracing::warn!("the access log does not take its last lines; they are lost");
+    }
+    // Without it nobody can tell a server that has ended from one that still drains.
+    if outcome.is_ok() {
+        tracing::info!("stopped");
     }
     outcome
 }

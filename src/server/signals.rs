@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use signal_hook::SigId;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -18,14 +18,18 @@ pub enum Wish {
     Reload,
     /// To open the log files again, because they were renamed: SIGUSR1, as nginx has it.
     ReopenLogs,
+    /// Nothing: SIGUSR2, at which nginx starts another program on its sockets. Without a word here it would end the process.
+    Nothing,
 }
 
 /// The signals, from [`Signals::install`] on.
 pub struct Signals {
     terminate: Signal,
     interrupt: Signal,
+    quit: Signal,
     hang_up: Signal,
     user1: Signal,
+    user2: Signal,
 }
 
 impl Signals {
@@ -34,8 +38,10 @@ impl Signals {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
             hang_up: signal(SignalKind::hangup())?,
             user1: signal(SignalKind::user_defined1())?,
+            user2: signal(SignalKind::user_defined2())?,
         })
     }
 
@@ -44,8 +50,11 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => Wish::Stop("SIGTERM"),
             _ = self.interrupt.recv() => Wish::Stop("SIGINT"),
+            // As nginx has it: what is under way is finished.
+            _ = self.quit.recv() => Wish::Stop("SIGQUIT"),
             _ = self.hang_up.recv() => Wish::Reload,
             _ = self.user1.recv() => Wish::ReopenLogs,
+            _ = self.user2.recv() => Wish::Nothing,
         }
     }
 }
@@ -59,7 +68,7 @@ impl Deaf {
     pub fn begin() -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         let mut deaf = Self(Vec::new());
-        for signal in [SIGTERM, SIGINT] {
+        for signal in [SIGTERM, SIGINT, SIGQUIT] {
             // In this order: an action looks at the flag before the next one sets it.
             deaf.0.push(flag::register_conditional_shutdown(signal, KILLED + signal, Arc::clone(&asked))?);
             deaf.0.push(flag::register(signal, Arc::clone(&asked))?);

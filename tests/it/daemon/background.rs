@@ -121,3 +121,21 @@ fn relative_paths_mean_the_folder_of_the_command() {
     assert!(daemon.control("stop", &[]).status.success());
     assert!(fs::read_to_string(site.outer().join("access")).expect("a log").contains("/ten.txt"));
 }
+
+/// Without a pid file nothing said which process it was, and the last line of the log was that it had begun to stop.
+#[test]
+fn the_log_says_who_serves_and_when_that_is_over() {
+    let site = Site::small();
+    let log = site.outer().join("log");
+    let launch = Launch::over(site.root()).switch("--daemon").set("log.file", log.to_str().expect("UTF-8"));
+    let output = launch.command().output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let read = || fs::read_to_string(&log).expect("a log");
+    let pid: u32 = wait_for("a process id", || {
+        let text = read();
+        let line = text.lines().find(|line| line.contains("listening on"))?;
+        line.split_whitespace().find_map(|word| word.strip_prefix("pid="))?.parse().ok()
+    });
+    super::signal(pid, rustix::process::Signal::TERM);
+    wait_for("its end", || read().trim_end().ends_with("INFO stopped").then_some(()));
+}

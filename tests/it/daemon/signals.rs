@@ -44,7 +44,9 @@ fn is_delivered(server: &Server, signal: Signal) -> Option<()> {
 /// A reload that waited for a disk which does not answer heard no signal any more: only SIGKILL ended the server.
 #[test]
 fn a_second_signal_ends_a_server_whose_reload_hangs() {
-    for (first, second, code) in [(Signal::TERM, Signal::TERM, 143), (Signal::TERM, Signal::INT, 130)] {
+    for (first, second, code) in
+        [(Signal::TERM, Signal::TERM, 143), (Signal::TERM, Signal::INT, 130), (Signal::QUIT, Signal::QUIT, 131)]
+    {
         let (site, terminal) = (Site::small(), Terminal::open());
         let file = site.outer().join("bench.toml");
         fs::write(&file, "").expect("a file");
@@ -101,4 +103,37 @@ fn signals_that_the_parent_has_blocked_are_heard() {
     let pid = super::pid_in(&site.outer().join("pid")).expect("a process id in the pid file");
     signal(pid.as_raw_nonzero().get().unsigned_abs(), Signal::TERM);
     wait_for("its end", || rustix::process::test_kill_process(pid).is_err().then_some(()));
+}
+
+/// Whoever comes from nginx quits with SIGQUIT: the server was ended in the middle of an answer, without a line, and the pid file
+/// stayed.
+#[test]
+fn sigquit_lets_running_answers_finish() {
+    const LENGTH: usize = 32 << 20;
+    let site = Site::small();
+    site.write("large.bin", vec![b'x'; LENGTH]);
+    let pid_file = site.outer().join("pid");
+    let launch = Launch::over(site.root()).flag("--pid-file", pid_file.to_str().expect("UTF-8"));
+    let mut server = launch.set("timeouts.shutdown", "10m").start();
+    let mut running = Client::connect_with_fixed_buffer(server.endpoint());
+    running.send("GET /large.bin HTTP/1.1\r\nHost: t\r\n\r\n");
+    running.head().expect("a head");
+    signal(server.id(), Signal::QUIT);
+    server.wait_for_log("SIGQUIT: stopping");
+    assert_eq!(running.take(LENGTH).expect("the whole answer").len(), LENGTH);
+    let ended = server.wait();
+    assert_eq!(ended.status.code(), Some(0));
+    assert!(!pid_file.exists());
+    assert!(ended.stderr.trim_end().ends_with("stopped"), "{}", ended.stderr);
+}
+
+/// nginx changes its program at SIGUSR2. Here nothing is listening for it, and what nobody listens for ends a process.
+#[test]
+fn sigusr2_is_survived_with_a_line() {
+    let site = Site::small();
+    let server = Server::over(&site);
+    signal(server.id(), Signal::USR2);
+    server.wait_for_log("SIGUSR2: nothing is done at it");
+    assert_eq!(server.get("/ten.txt").body, TEN.as_bytes());
+    assert!(server.stop().status.success());
 }
