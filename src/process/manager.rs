@@ -44,16 +44,25 @@ impl Manager {
         self.watchdog
     }
 
-    /// The server accepts connections, or has read its configuration again.
+    /// The server accepts connections.
     pub fn ready(&self) {
         self.say("READY=1");
     }
 
-    /// The server reads its configuration again; [`Manager::ready`] is to follow, whatever becomes of that.
+    /// The server reads its configuration again; [`Manager::reloaded`] is to follow, whatever becomes of that.
     pub fn reloading(&self) {
         let now = clock_gettime(ClockId::Monotonic);
         let micros = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1000;
         self.say(&format!("RELOADING=1\nMONOTONIC_USEC={micros}"));
+    }
+
+    /// The server serves on, under the new configuration or, for this reason, under the old one. The protocol has no word for a
+    /// reload that failed; what `systemctl status` shows is this sentence.
+    pub fn reloaded(&self, outcome: Result<(), &str>) {
+        match outcome {
+            Ok(()) => self.say("READY=1\nSTATUS=the last reload was applied"),
+            Err(why) => self.say(&format!("READY=1\nSTATUS=the last reload was refused: {}", one_line(why))),
+        }
     }
 
     /// The server has begun to end.
@@ -103,6 +112,19 @@ impl Manager {
     }
 }
 
+/// Letters of a status: more than a line of a terminal is read by nobody, and a datagram has a limit.
+const STATUS_LETTERS: usize = 300;
+
+/// A line's end would begin another word to the manager.
+fn one_line(text: &str) -> String {
+    let plain = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    let mut line: String = plain.clone().take(STATUS_LETTERS).collect();
+    if plain.count() > STATUS_LETTERS {
+        line.push_str("...");
+    }
+    line
+}
+
 fn connect(address: &[u8]) -> io::Result<UnixDatagram> {
     let address = match address {
         [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
@@ -121,4 +143,16 @@ fn watchdog() -> Option<Duration> {
         std::env::var_os("WATCHDOG_PID").is_some() && number("WATCHDOG_PID") != Some(std::process::id().into());
     let micros = number("WATCHDOG_USEC").filter(|micros| *micros > 0 && !for_another)?;
     Some(Duration::from_micros(micros))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_one_line_of_a_length() {
+        assert_eq!(one_line("a.toml:1: x\nMAINPID=1"), "a.toml:1: x MAINPID=1");
+        assert_eq!(one_line(&"\u{e4}".repeat(STATUS_LETTERS)), "\u{e4}".repeat(STATUS_LETTERS));
+        assert_eq!(one_line(&"x".repeat(STATUS_LETTERS + 1)), format!("{}...", "x".repeat(STATUS_LETTERS)));
+    }
 }

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
@@ -72,6 +72,11 @@ impl Overview {
         about.profile = live.profile.name();
         about.files_mode = live.site.cache.mode.name();
         about.transfer_path = live.transfer.path.name();
+    }
+
+    /// Notes that a reload was applied, or why it was refused.
+    pub fn note_reload(&self, outcome: Result<(), &str>) {
+        self.about.lock().unwrap_or_else(PoisonError::into_inner).reloads.note(outcome, SystemTime::now());
     }
 
     /// Lets the listening sockets go, so that they close when their workers close them.

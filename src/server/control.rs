@@ -136,16 +136,7 @@ impl Obey<'_> {
         loop {
             match signals.next().await {
                 Wish::Stop(name) => return name,
-                Wish::Reload => {
-                    self.manager.reloading();
-                    match self.reload() {
-                        Ok(()) => {
-                            tracing::info!(root = %self.stage.folder().display(), "SIGHUP: the configuration is in force")
-                        }
-                        Err(why) => tracing::error!("SIGHUP: refused, the old configuration stays in force: {why}"),
-                    }
-                    self.manager.ready();
-                }
+                Wish::Reload => self.reload_and_tell(),
                 Wish::ReopenLogs => self.reopen_logs(),
                 Wish::Nothing => tracing::warn!("{NO_UPGRADE}"),
             }
@@ -162,6 +153,19 @@ impl Obey<'_> {
                 Wish::Nothing => tracing::warn!("{NO_UPGRADE}"),
             }
         }
+    }
+
+    /// A signal has no answer, so what came of it is told wherever somebody may look.
+    fn reload_and_tell(&mut self) {
+        self.manager.reloading();
+        let outcome = self.reload();
+        match &outcome {
+            Ok(()) => tracing::info!(root = %self.stage.folder().display(), "SIGHUP: the configuration is in force"),
+            Err(why) => tracing::error!("SIGHUP: refused, the old configuration stays in force: {why}"),
+        }
+        let outcome = outcome.as_ref().map(|()| ()).map_err(String::as_str);
+        self.overview.note_reload(outcome);
+        self.manager.reloaded(outcome);
     }
 
     /// As a whole or not at all.

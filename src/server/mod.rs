@@ -43,7 +43,7 @@ use self::admin::Overview;
 use self::admission::Admission;
 use self::control::Control;
 use self::listen::{Bound, ListenError};
-use self::metrics::{About, Counters};
+use self::metrics::{About, Counters, Reloads};
 use self::operator::Operator;
 use self::post::Post;
 use self::reload::Stage;
@@ -192,6 +192,7 @@ fn about(threads: &ThreadsPlan, live: &LivePlan, bound: &[Bound]) -> About {
         files_mode: live.site.cache.mode.name(),
         transfer_path: live.transfer.path.name(),
         stack_bytes: threads.stack_bytes.map_or(RUST_STACK_BYTES, |bytes| bytes.get() as u64),
+        reloads: Reloads::default(),
     }
 }
 

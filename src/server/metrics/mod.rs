@@ -5,6 +5,7 @@
 //! not shown does not compile.
 
 mod prometheus;
+mod reloads;
 mod status;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,6 +14,7 @@ use super::transfer::Way;
 use crate::process::usage::Usage;
 
 pub use prometheus::{CONTENT_TYPE as PROMETHEUS_CONTENT_TYPE, to_prometheus};
+pub use reloads::Reloads;
 pub use status::{About, to_json};
 
 /// Status classes, in the order of [`Snapshot::requests`].
@@ -302,7 +304,17 @@ mod tests {
             files_mode: "cached",
             transfer_path: "auto",
             stack_bytes: 75,
+            reloads: reloads(),
         }
+    }
+
+    fn reloads() -> Reloads {
+        let mut reloads = Reloads::default();
+        for count in 0..81 + 82 {
+            let outcome = if count < 81 { Ok(()) } else { Err("why") };
+            reloads.note(outcome, std::time::UNIX_EPOCH + std::time::Duration::from_secs(83));
+        }
+        reloads
     }
 
     fn times(count: u64, mut count_one: impl FnMut()) {

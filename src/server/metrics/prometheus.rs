@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::reloads::RESULTS;
 use super::{About, AcceptError, Elsewhere, STATUS_CLASSES, Snapshot, Timeout, Usage, WAYS, present};
 
 /// The format's media type.
@@ -9,8 +10,18 @@ pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The body of `/metrics`.
 pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
-    let About { version, uptime: _, workers, listen: _, profile, model, files_mode, transfer_path, stack_bytes } =
-        about;
+    let About {
+        version,
+        uptime: _,
+        workers,
+        listen: _,
+        profile,
+        model,
+        files_mode,
+        transfer_path,
+        stack_bytes,
+        reloads,
+    } = about;
     let Snapshot {
         requests,
         sent_bytes,
@@ -43,6 +54,7 @@ pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
     text.counter("access_log_lost_total", "Access log lines that could not be written.", *access_log_lost);
     text.counters("transfers_total", "Answers by the way of their content.", "way", WAYS, transfers);
     text.counter("threads_started_total", "Threads made for connections.", *threads_started);
+    text.counters("reloads_total", "Reloads of the configuration (SIGHUP).", "result", RESULTS, &reloads.counts());
     let Usage { threads, resident_bytes, virtual_bytes, descriptors } = *usage;
     text.gauge("process_threads", "Threads of the process.", threads);
     text.gauge("process_resident_bytes", "Memory of the process that is in use.", resident_bytes);
@@ -173,6 +185,8 @@ mod tests {
             (r#"transfers_total{way="copy"}"#, counter(63)),
             (r#"transfers_total{way="stream"}"#, counter(64)),
             ("threads_started_total", counter(65)),
+            (r#"reloads_total{result="applied"}"#, counter(81)),
+            (r#"reloads_total{result="refused"}"#, counter(82)),
             ("process_threads", gauge(71)),
             ("process_resident_bytes", gauge(72)),
             ("process_virtual_bytes", gauge(73)),

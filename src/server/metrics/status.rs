@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Elsewhere, Snapshot, Usage, present};
+use super::{Elsewhere, Reloads, Snapshot, Usage, present};
 
-/// What does not change while the server runs, and for how long it has run.
+/// What the server is, for how long it has run, and what became of its configuration meanwhile.
 #[derive(Debug, Clone)]
 pub struct About {
     /// The package's version.
@@ -27,6 +27,8 @@ pub struct About {
     pub transfer_path: &'static str,
     /// Stack that each thread may use.
     pub stack_bytes: u64,
+    /// What came of the reloads.
+    pub reloads: Reloads,
 }
 
 #[derive(Serialize)]
@@ -39,6 +41,7 @@ struct Status<'a> {
     model: &'a str,
     files_mode: &'a str,
     transfer_path: &'a str,
+    reloads: &'a Reloads,
     requests: Requests,
     sent_bytes: u64,
     connections: Connections,
@@ -122,7 +125,8 @@ struct Process {
 
 /// The body of `/status`.
 pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
-    let About { version, uptime, workers, listen, profile, model, files_mode, transfer_path, stack_bytes } = about;
+    let About { version, uptime, workers, listen, profile, model, files_mode, transfer_path, stack_bytes, reloads } =
+        about;
     let Snapshot {
         requests: [informational, successful, redirection, client_error, server_error],
         sent_bytes,
@@ -147,6 +151,7 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
         model,
         files_mode,
         transfer_path,
+        reloads,
         requests: Requests { informational, successful, redirection, client_error, server_error },
         sent_bytes,
         connections: Connections {
@@ -193,6 +198,9 @@ mod tests {
             "model": "event-loop",
             "files_mode": "cached",
             "transfer_path": "auto",
+            "reloads": {
+                "applied": 81, "refused": 82, "last": {"result": "refused", "unix_seconds": 83, "reason": "why"},
+            },
             "requests": {"1xx": 11, "2xx": 12, "3xx": 13, "4xx": 14, "5xx": 15},
             "sent_bytes": 1_000_001,
             "connections": {

@@ -78,6 +78,29 @@ fn system_calls(set: &str) -> Option<BTreeSet<String>> {
     Some(names)
 }
 
+/// `systemctl reload` succeeded with a file that the server then refused. The check before it reads what the server reads.
+#[test]
+fn a_reload_by_the_unit_begins_with_a_check() {
+    let text = fs::read_to_string(package("packaging/systemd/quintain.service")).expect("a unit");
+    let site = Site::small();
+    let file = site.outer().join("bench.toml");
+    let lines = |key: &str| -> Vec<String> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+        let here = |line: &str| line.replace("/etc/quintain/config.toml", file.to_str().expect("UTF-8"));
+        lines.map(|line| here(&line.replace("/usr/local/bin/quintain", env!("CARGO_BIN_EXE_quintain")))).collect()
+    };
+    let reload = lines("ExecReload");
+    assert_eq!(reload[0], format!("{} --check", lines("ExecStart")[0]));
+    assert!(reload[1].contains("-HUP $MAINPID") && reload.len() == 2, "{reload:?}");
+    let check = |settings: &str| {
+        fs::write(&file, format!("server.root = {:?}\n{settings}", site.root())).expect("a file");
+        let mut words = reload[0].split(' ');
+        let output = Command::new(words.next().expect("a program")).args(words).output().expect("it runs");
+        output.status.code()
+    };
+    assert_eq!((check(""), check("server.wokers = 1")), (Some(0), Some(2)));
+}
+
 /// What the server calls from its start to its end, with small and large documents and a reload in between.
 #[test]
 fn the_units_filter_allows_what_the_server_calls() {

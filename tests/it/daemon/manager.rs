@@ -1,12 +1,13 @@
 //! The service manager's protocol, with the test in the place of systemd.
 
+use std::fs;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use rustix::process::Signal;
 
 use super::signal;
-use crate::harness::{Launch, PATIENCE, Site};
+use crate::harness::{Client, Launch, PATIENCE, Site};
 
 /// Where the server's words arrive.
 struct Manager(UnixDatagram);
@@ -19,7 +20,7 @@ impl Manager {
 
     #[track_caller]
     fn next(&self) -> String {
-        let mut buffer = [0; 512];
+        let mut buffer = [0; 2048];
         let count = self.0.recv(&mut buffer).expect("a word in time");
         String::from_utf8_lossy(&buffer[..count]).into_owned()
     }
@@ -42,9 +43,46 @@ fn it_is_told_of_each_state() {
     let reloading = manager.next();
     let micros = reloading.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").expect(&reloading);
     assert!(micros.parse::<u64>().is_ok_and(|micros| micros > 0), "{reloading}");
-    assert_eq!(manager.next(), "READY=1");
+    assert_eq!(manager.next(), "READY=1\nSTATUS=the last reload was applied");
     server.stop();
     assert_eq!(manager.next(), "STOPPING=1");
+}
+
+/// `systemctl reload` was a success whatever came of it, and nothing but the log said that the old configuration was in force.
+#[test]
+fn a_refused_reload_is_told() {
+    let site = Site::small();
+    let (path, file) = (site.outer().join("notify"), site.outer().join("bench.toml"));
+    let manager = Manager::over(UnixDatagram::bind(&path).expect("a socket"));
+    fs::write(&file, "").expect("a file");
+    let launch = Launch::over(site.root()).flag("--config", file.to_str().expect("UTF-8")).with_admin();
+    let server = launch.env("NOTIFY_SOCKET", path.to_str().expect("UTF-8")).start();
+    let status = || {
+        let answer = Client::connect(server.admin()).get("/status");
+        serde_json::from_slice::<serde_json::Value>(&answer.body).expect("JSON")["reloads"].clone()
+    };
+    assert_eq!(manager.next(), "READY=1");
+    assert_eq!(status(), serde_json::json!({"applied": 0, "refused": 0, "last": null}));
+
+    fs::write(&file, "server.wokers = 1\nserver.backlg = 2").expect("a file");
+    signal(server.id(), Signal::HUP);
+    assert!(manager.next().starts_with("RELOADING=1"));
+    let told = manager.next();
+    let why = told.strip_prefix("READY=1\nSTATUS=the last reload was refused: ").expect(&told);
+    assert!(why.contains("bench.toml:1: ") && why.contains("server.backlg") && !why.contains('\n'), "{why}");
+    let last = status()["last"].clone();
+    assert_eq!(last["result"], "refused");
+    assert!(last["reason"].as_str().is_some_and(|why| why.contains("bench.toml:1: ")), "{last}");
+    assert!(last["unix_seconds"].as_u64().is_some_and(|at| at > 1_700_000_000), "{last}");
+
+    fs::write(&file, "").expect("a file");
+    signal(server.id(), Signal::HUP);
+    assert!(manager.next().starts_with("RELOADING=1"));
+    assert_eq!(manager.next(), "READY=1\nSTATUS=the last reload was applied");
+    assert_eq!(status()["last"]["result"], "applied");
+    for result in ["applied", "refused"] {
+        assert_eq!(server.metrics().sum("quintain_reloads_total", &[result]), 1.0, "{result}");
+    }
 }
 
 /// A manager that has no room for a word has other services to start, and is not told twice: READY=1 was lost, and the server
@@ -65,7 +103,7 @@ fn a_word_waits_for_room() {
     let mut heard = (0..100_000).map(|_| manager.next()).filter(|word| word != "X");
     assert_eq!(heard.next().as_deref(), Some("READY=1"));
     assert!(heard.next().is_some_and(|word| word.starts_with("RELOADING=1")));
-    assert_eq!(heard.next().as_deref(), Some("READY=1"));
+    assert!(heard.next().is_some_and(|word| word.starts_with("READY=1\nSTATUS=")));
 }
 
 #[test]
