@@ -14,6 +14,7 @@ pub mod instance;
 pub mod launch;
 pub mod load;
 mod question;
+mod remarks;
 pub mod report;
 pub mod serve;
 pub mod signals;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{self, ExitCode};
 use std::time::Duration;
 
-use super::{FAILED, USAGE, apart, fail, print, say, signals};
+use super::{FAILED, USAGE, apart, fail, print, remarks, say, signals};
 use crate::cli::ServeArgs;
 use crate::config::plan::{AccessLog, LogFile, LogPlan, ProcessPlan, Root, ServePlan, SitePlan};
 use crate::config::{self, Configuration, Mistakes, Surroundings};
@@ -133,7 +133,7 @@ fn serve(
         Ok(entered) => entered,
         Err(error) => return report(readiness, error.as_ref()),
     };
-    warn_of_bounds(&configuration);
+    remarks::of_configuration(&configuration);
     let is_daemon = readiness.is_some();
     let mut outside = Outside { reader, configuration, log, readiness };
     let outcome = server::run(plan, inherited, &mut outside);
@@ -146,13 +146,6 @@ fn serve(
     let code = outcome.map_or_else(|error| report(readiness, &error), |()| ExitCode::SUCCESS);
     drop(pid_file);
     code
-}
-
-/// The caches may be smaller than somebody wrote.
-fn warn_of_bounds(configuration: &Configuration) {
-    if let Some(bounded) = configuration.bounded {
-        tracing::warn!("{bounded}");
-    }
 }
 
 /// Claims the pid file and opens the log: what can be refused before anything else is done.
@@ -206,6 +199,7 @@ impl Operator for Outside<'_> {
         if let Some(Err(error)) = self.readiness.take().map(Readiness::serving) {
             tracing::warn!("nobody waits for the server any more: {error}");
         }
+        remarks::of_process(&self.configuration);
     }
 
     fn read_again(&mut self) -> Result<ServePlan, String> {
@@ -218,7 +212,7 @@ impl Operator for Outside<'_> {
         if self.reader.args.daemon {
             leaves_streams_alone(&newer.plan.live.log)?;
         }
-        warn_of_bounds(&newer);
+        remarks::of_configuration(&newer);
         Ok(newer.plan)
     }
 

@@ -58,10 +58,10 @@ impl Manager {
 
     /// The server serves on, under the new configuration or, for this reason, under the old one. The protocol has no word for a
     /// reload that failed; what `systemctl status` shows is this sentence.
-    pub fn reloaded(&self, outcome: Result<(), &str>) {
-        match outcome {
-            Ok(()) => self.say("READY=1\nSTATUS=the last reload was applied"),
-            Err(why) => self.say(&format!("READY=1\nSTATUS=the last reload was refused: {}", one_line(why))),
+    pub fn reloaded(&self, refusal: Option<&str>) {
+        match refusal {
+            None => self.say("READY=1\nSTATUS=the last reload was applied"),
+            Some(why) => self.say(&format!("READY=1\nSTATUS=the last reload was refused: {}", one_line(why))),
         }
     }
 

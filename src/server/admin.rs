@@ -75,8 +75,8 @@ impl Overview {
     }
 
     /// Notes that a reload was applied, or why it was refused.
-    pub fn note_reload(&self, outcome: Result<(), &str>) {
-        self.about.lock().unwrap_or_else(PoisonError::into_inner).reloads.note(outcome, SystemTime::now());
+    pub fn note_reload(&self, refusal: Option<&str>) {
+        self.about.lock().unwrap_or_else(PoisonError::into_inner).reloads.note(refusal, SystemTime::now());
     }
 
     /// Lets the listening sockets go, so that they close when their workers close them.

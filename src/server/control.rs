@@ -158,14 +158,13 @@ impl Obey<'_> {
     /// A signal has no answer, so what came of it is told wherever somebody may look.
     fn reload_and_tell(&mut self) {
         self.manager.reloading();
-        let outcome = self.reload();
-        match &outcome {
-            Ok(()) => tracing::info!(root = %self.stage.folder().display(), "SIGHUP: the configuration is in force"),
-            Err(why) => tracing::error!("SIGHUP: refused, the old configuration stays in force: {why}"),
+        let refusal = self.reload().err();
+        match &refusal {
+            None => tracing::info!(root = %self.stage.folder().display(), "SIGHUP: the configuration is in force"),
+            Some(why) => tracing::error!("SIGHUP: refused, the old configuration stays in force: {why}"),
         }
-        let outcome = outcome.as_ref().map(|()| ()).map_err(String::as_str);
-        self.overview.note_reload(outcome);
-        self.manager.reloaded(outcome);
+        self.overview.note_reload(refusal.as_deref());
+        self.manager.reloaded(refusal.as_deref());
     }
 
     /// As a whole or not at all.

@@ -274,3 +274,43 @@ fn a_setting_in_the_environment_is_wrong() {
     let launch = launch.listen("127.0.0.1:0").env("QUINTAIN_SERVER__WORKERS", "many");
     fails(launch, MISTAKE, &["QUINTAIN_SERVER__WORKERS", "1024"]);
 }
+
+/// `cd site; quintain serve --root .` gave the configuration away without a word.
+#[test]
+fn a_configuration_that_clients_can_ask_for_is_remarked_on() {
+    let words = "in the folder that is served, and given to whoever asks for it";
+    for (name, more, is_given) in
+        [("bench.toml", "", true), (".q.toml", "", false), (".q.toml", "site.hidden = true", true)]
+    {
+        let site = Site::small();
+        site.write(name, more);
+        let file = site.path(name);
+        let server = Launch::over(site.root()).flag("--config", file.to_str().expect("UTF-8")).start();
+        assert_eq!(server.get(&format!("/{name}")).status == 200, is_given, "{name} {more}");
+        assert_eq!(
+            server.log().iter().filter(|line| line.contains(words)).count(),
+            usize::from(is_given),
+            "{name} {more}"
+        );
+    }
+    let site = Site::small();
+    let file = site.outer().join("bench.toml");
+    fs::write(&file, "").expect("a file");
+    let server = Launch::over(site.root()).flag("--config", file.to_str().expect("UTF-8")).start();
+    assert!(!server.log().iter().any(|line| line.contains(words)), "{:?}", server.log());
+}
+
+/// Forgetting `--user` was not noticed: the server served as root.
+#[test]
+fn a_server_that_stays_root_says_so() {
+    let site = Site::small();
+    let stays = |launch: Launch| {
+        let ended = launch.start().stop();
+        ended.stderr.lines().filter(|line| line.contains("WARN") && line.contains("--user")).count()
+    };
+    let is_root = rustix::process::geteuid().is_root();
+    assert_eq!(stays(Launch::over(site.root())), usize::from(is_root));
+    if is_root {
+        assert_eq!(stays(Launch::over(site.root()).set("process.user", "root")), 0, "somebody meant it");
+    }
+}

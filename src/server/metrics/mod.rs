@@ -311,8 +311,8 @@ mod tests {
     fn reloads() -> Reloads {
         let mut reloads = Reloads::default();
         for count in 0..81 + 82 {
-            let outcome = if count < 81 { Ok(()) } else { Err("why") };
-            reloads.note(outcome, std::time::UNIX_EPOCH + std::time::Duration::from_secs(83));
+            let refusal = (count >= 81).then_some("why");
+            reloads.note(refusal, std::time::UNIX_EPOCH + std::time::Duration::from_secs(83));
         }
         reloads
     }

@@ -26,15 +26,15 @@ struct Last {
 
 impl Reloads {
     /// One was applied, or was refused for this reason, at that time.
-    pub fn note(&mut self, outcome: Result<(), &str>, now: SystemTime) {
+    pub fn note(&mut self, refusal: Option<&str>, now: SystemTime) {
         let [applied, refused] = RESULTS;
-        let (result, count) = match outcome {
-            Ok(()) => (applied, &mut self.applied),
-            Err(_) => (refused, &mut self.refused),
+        let (result, count) = match refusal {
+            None => (applied, &mut self.applied),
+            Some(_) => (refused, &mut self.refused),
         };
         *count += 1;
         let since = now.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        self.last = Some(Last { result, unix_seconds: since.as_secs(), reason: outcome.err().map(str::to_owned) });
+        self.last = Some(Last { result, unix_seconds: since.as_secs(), reason: refusal.map(str::to_owned) });
     }
 
     /// How many came to what, in the order of [`RESULTS`].
@@ -54,11 +54,11 @@ mod tests {
         let mut reloads = Reloads::default();
         assert_eq!(json!(reloads), json!({"applied": 0, "refused": 0, "last": null}));
         let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
-        reloads.note(Err("no"), at(5));
-        reloads.note(Err("config.toml:4: no"), at(7));
+        reloads.note(Some("no"), at(5));
+        reloads.note(Some("config.toml:4: no"), at(7));
         let last = json!({"result": "refused", "unix_seconds": 7, "reason": "config.toml:4: no"});
         assert_eq!(json!(reloads), json!({"applied": 0, "refused": 2, "last": last}));
-        reloads.note(Ok(()), at(9));
+        reloads.note(None, at(9));
         let last = json!({"result": "applied", "unix_seconds": 9, "reason": null});
         assert_eq!(json!(reloads), json!({"applied": 1, "refused": 2, "last": last}));
         assert_eq!(reloads.counts(), [1, 2]);

@@ -99,7 +99,7 @@ fn open_connections_answer_from_the_new_folder_as_long_as_they_live() {
         assert_eq!(fresh.get("/ten.txt").text(), "another", "{model}");
         // Two at once, the second one broken in the middle: not a byte is lost or read twice.
         let one = "GET /ten.txt HTTP/1.1\r\nHost: t\r\n\r\n";
-        pipelined.send(&format!("{one}GET /ten.t"));
+        pipelined.send(format!("{one}GET /ten.t"));
         assert_eq!(pipelined.answer().expect("an answer").text(), "another", "{model}");
         pipelined.send("xt HTTP/1.1\r\nHost: t\r\n\r\n");
         assert_eq!(pipelined.answer().expect("an answer").text(), "another", "{model}");
