@@ -1,6 +1,7 @@
 //! The service manager's protocol, with the test in the place of systemd.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
@@ -21,7 +22,10 @@ impl Manager {
     #[track_caller]
     fn next(&self) -> String {
         let mut buffer = [0; 2048];
-        let count = self.0.recv(&mut buffer).expect("a word in time");
+        // A wait with a timeout is not taken up again after a signal to this process (signal(7)).
+        let mut received = (0..100).map(|_| self.0.recv(&mut buffer));
+        let received = received.find(|got| !matches!(got, Err(error) if error.kind() == ErrorKind::Interrupted));
+        let count = received.expect("not only signals").expect("a word in time");
         String::from_utf8_lossy(&buffer[..count]).into_owned()
     }
 
