@@ -34,7 +34,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = assignment, help_heading = "Configuration")]
     pub set: Vec<(String, String)>,
 
-    /// Check the configuration, print it with where each value came from, and stop
+    /// Print what counts with where each value came from, say what a start would refuse, and stop
     #[arg(long, help_heading = "Configuration")]
     pub check: bool,
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 pub mod ab;
 mod apart;
+mod beforehand;
 mod console;
 pub mod doctor;
 pub mod fixtures;

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{self, ExitCode};
 use std::time::Duration;
 
-use super::{FAILED, USAGE, apart, fail, print, remarks, say, signals};
+use super::{FAILED, USAGE, apart, beforehand, fail, remarks, say, signals};
 use crate::cli::ServeArgs;
-use crate::config::plan::{AccessLog, LogFile, LogPlan, ProcessPlan, Root, ServePlan, SitePlan};
+use crate::config::plan::{AccessLog, LogFile, LogPlan, ProcessPlan, ServePlan};
 use crate::config::{self, Configuration, Mistakes, Surroundings};
 use crate::process::activation::{self, Inherited};
 use crate::process::daemon::{self, Outcome, Readiness, Side};
@@ -17,7 +17,6 @@ use crate::process::pid_file::PidFile;
 use crate::process::user::User;
 use crate::process::{affinity, cgroup, log_file};
 use crate::server::operator::Operator;
-use crate::site::{Site, SiteError};
 use crate::{server, telemetry};
 
 /// How long a start in the background may take. It opens some files and sockets: what takes longer hangs.
@@ -50,7 +49,8 @@ pub fn run(args: &ServeArgs) -> ExitCode {
         }
     };
     match apart::check(&configuration) {
-        _ if args.check => check(&configuration), // It says the same after its listing.
+        // It says the same after its listing.
+        _ if args.check => beforehand::check(&configuration, &inherited, args.daemon),
         Err(sentence) => fail(USAGE, &sentence),
         Ok(()) if args.daemon => in_background(reader, configuration, inherited),
         Ok(()) => serve(reader, configuration, inherited, None),
@@ -102,7 +102,7 @@ fn in_background(reader: Reader<'_>, configuration: Configuration, inherited: Ve
 }
 
 /// In the background the standard streams lead nowhere, whatever they are called, and a log that nobody can read is no log.
-fn leaves_streams_alone(LogPlan { file, access, .. }: &LogPlan) -> Result<(), &'static str> {
+pub(super) fn leaves_streams_alone(LogPlan { file, access, .. }: &LogPlan) -> Result<(), &'static str> {
     match (file, access) {
         (LogFile::File(path), _) if log_file::is_a_stream(path) => Err(NO_STDERR),
         (LogFile::Stderr, _) => Err(NO_STDERR),
@@ -222,25 +222,5 @@ impl Operator for Outside<'_> {
 
     fn reopen_log(&mut self) -> io::Result<()> {
         self.log.reopen()
-    }
-}
-
-// === Checking ===
-
-/// The listing comes first: it says where the name of a missing folder comes from.
-fn check(configuration: &Configuration) -> ExitCode {
-    let printed = print(&configuration.listing());
-    if let Err(sentence) = apart::check(configuration) {
-        return fail(USAGE, &sentence);
-    }
-    open_folder(&configuration.plan.live.site).map_or_else(|error| fail(FAILED, &error), |()| printed)
-}
-
-/// Opens the folder as serving would. The bundled documents need none.
-fn open_folder(plan: &SitePlan) -> Result<(), SiteError> {
-    match &plan.root {
-        Root::Folder(folder) => Site::open(folder, plan).map(drop),
-        Root::Bundled(folder) if folder.is_dir() => Site::open(folder, plan).map(drop),
-        Root::Bundled(_) => Ok(()),
     }
 }

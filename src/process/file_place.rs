@@ -15,7 +15,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, openat, readlinkat, statat, unlinkat};
+use rustix::fs::{
+    Access, AtFlags, CWD, FileType, Mode, OFlags, Stat, accessat, fstat, openat, readlinkat, statat, unlinkat,
+};
 use rustix::io::Errno;
 
 /// Links on the way to a folder that are followed at the most, as the kernel has it.
@@ -26,6 +28,17 @@ const LINKS: usize = 40;
 pub struct FilePlace {
     folder: OwnedFd,
     name: OsString,
+}
+
+/// What stands in a place.
+#[derive(Debug)]
+pub enum Found {
+    /// Nothing, and the process may put a file there.
+    Nothing,
+    /// A file, open.
+    File(File),
+    /// A device, a pipe, a socket.
+    Other(FileType),
 }
 
 impl FilePlace {
@@ -52,6 +65,24 @@ impl FilePlace {
             return Err(io::Error::other("the file has another name as well (a hard link)"));
         }
         Ok(file)
+    }
+
+    /// What [`open`](Self::open) would find or make, without making it. Only files are opened: the reader of a pipe would see a
+    /// writer come and go.
+    pub fn look(&self, flags: OFlags) -> io::Result<Found> {
+        let there = match statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => {
+                accessat(&self.folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+                return Ok(Found::Nothing);
+            }
+            there => FileType::from_raw_mode(there?.st_mode),
+        };
+        match there {
+            FileType::RegularFile | FileType::Directory | FileType::Symlink => {
+                self.open(flags, Mode::empty()).map(Found::File)
+            }
+            other => Ok(Found::Other(other)),
+        }
     }
 
     /// Whether that file is the one in this place.

@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 
-use super::file_place::FilePlace;
+use super::file_place::{FilePlace, Found};
 use super::user::User;
 
 /// Opens or creates it. Lines are appended, so that a rotation by "copy and truncate" works without telling the server.
@@ -20,6 +20,21 @@ pub fn append_to(path: &Path, heir: Option<&User>) -> io::Result<File> {
     rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(file)
 }
+
+/// Whether [`append_to`] would succeed, as far as a look can tell; nothing is made and nothing given away.
+pub fn could_append_to(path: &Path, heir: Option<&User>) -> io::Result<()> {
+    if is_a_stream(path) {
+        return Ok(());
+    }
+    let place = FilePlace::of(path)?;
+    match (place.look(OFlags::WRONLY | OFlags::APPEND)?, heir) {
+        (Found::File(file), Some(heir)) if !heir.is_this_process() => may_be_given(&place, &file, heir),
+        (Found::Nothing | Found::File(_) | Found::Other(FileType::CharacterDevice | FileType::Fifo), _) => Ok(()),
+        (Found::Other(_), _) => Err(io::Error::other(TAKES_NO_LINES)),
+    }
+}
+
+const TAKES_NO_LINES: &str = "lines cannot be appended to what it is: neither a file, a terminal nor a pipe";
 
 /// Whether the path is one of the system's names for what the process has open already, such as /dev/stdout. They are links
 /// that nobody but root could have made.
@@ -44,7 +59,7 @@ fn open_file(path: &Path, heir: Option<&User>) -> io::Result<File> {
     };
     let kind = file.metadata()?.file_type();
     if !(kind.is_file() || kind.is_char_device() || kind.is_fifo()) {
-        return Err(io::Error::other("lines cannot be appended to what it is: neither a file, a terminal nor a pipe"));
+        return Err(io::Error::other(TAKES_NO_LINES));
     }
     // A device or a pipe is written to as whom it belongs to allows.
     if let Some(heir) = heir.filter(|heir| kind.is_file() && !heir.is_this_process()) {
@@ -55,18 +70,25 @@ fn open_file(path: &Path, heir: Option<&User>) -> io::Result<File> {
 
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP);
 
-/// That the file has one name is no proof, because whoever has made another one can take it away again in time. So what was
-/// there before is given only where root alone could have put it.
 fn give(place: &FilePlace, file: &File, is_new: bool, heir: &User) -> io::Result<()> {
-    let owner = file.metadata()?.uid();
-    if heir.has_id(owner) {
+    if !is_new {
+        may_be_given(place, file, heir)?;
+    }
+    if heir.has_id(file.metadata()?.uid()) {
         return Ok(());
     }
-    if !is_new && !place.is_roots_alone()? {
-        return Err(io::Error::other(format!(
-            "it belongs to user {owner} and stands where others than root could have put it; \
-             let it be made anew, or give it to {heir} with chown"
-        )));
-    }
     heir.own(file).map_err(|error| io::Error::new(error.kind(), format!("it cannot be given to {heir}: {error}")))
+}
+
+/// That the file has one name is no proof, because whoever has made another one can take it away again in time. So what was
+/// there before is given only where root alone could have put it.
+fn may_be_given(place: &FilePlace, file: &File, heir: &User) -> io::Result<()> {
+    let owner = file.metadata()?.uid();
+    if heir.has_id(owner) || place.is_roots_alone()? {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "it belongs to user {owner} and stands where others than root could have put it; \
+         let it be made anew, or give it to {heir} with chown"
+    )))
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 
-use super::file_place::FilePlace;
+use super::file_place::{FilePlace, Found};
 use super::pid_lock::{self, Holder};
 use super::signalled::Signalled;
 
@@ -78,6 +78,18 @@ impl PidFile {
         Err(PidFileError::Taken { path: path.to_owned(), pid })
     }
 
+    /// Whether the file could be taken by a server that starts when no other one has it, as far as a look can tell. It does not
+    /// matter who has it now: that may be the server for whose next start somebody asks.
+    pub fn could_be_taken(path: &Path) -> Result<(), PidFileError> {
+        let looked = FilePlace::of(path).and_then(|place| place.look(OFlags::RDWR | OFlags::APPEND));
+        let looked = looked.and_then(|found| match found {
+            Found::Nothing => Ok(()),
+            Found::File(file) => holds_nothing_else(&file),
+            Found::Other(_) => Err(io::Error::other(NO_FILE)),
+        });
+        looked.map_err(|error| PidFileError::Io { path: path.to_owned(), error })
+    }
+
     fn write(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         writeln!(self.file, "{}", std::process::id())
@@ -93,13 +105,15 @@ impl Drop for PidFile {
     }
 }
 
+const NO_FILE: &str = "it is not a file";
+
 /// Others may read it.
 const MODE: Mode = Mode::from_raw_mode(0o644);
 
 /// Whoever names another file by mistake keeps it: a device would be removed in the end, a document overwritten at once.
 fn holds_nothing_else(file: &File) -> io::Result<()> {
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a file"));
+        return Err(io::Error::other(NO_FILE));
     }
     let text = content(file)?;
     let is_number = std::str::from_utf8(&text).is_ok_and(|text| text.is_empty() || parse(text).is_some());

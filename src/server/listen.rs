@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::net::SocketAddrUnix as UnixAddress;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use tokio::io::unix::AsyncFd;
@@ -38,7 +39,7 @@ pub struct Bound {
 
 /// Binds each address of the plan once for each of `workers`.
 pub fn bind(plan: &ListenPlan, workers: usize) -> Result<Vec<Bound>, ListenError> {
-    plan.addresses.iter().map(|address| bind_one(address, plan, workers)).collect()
+    plan.addresses.iter().map(|address| bind_one(address, Door::Site, plan, workers)).collect()
 }
 
 /// Listens on a socket that the server was started with, instead of one of its own. All workers accept from its one
@@ -64,9 +65,35 @@ pub fn adopt(inherited: Inherited, plan: &ListenPlan, workers: usize) -> Result<
     Ok(Bound { url, sockets, _name: None })
 }
 
-/// Binds one address that only one thread serves (the admin listener).
-pub fn bind_single(address: &Address, plan: &ListenPlan) -> Result<Bound, ListenError> {
-    bind_one(address, plan, 1)
+/// Binds the admin listener's address, which only one thread serves.
+pub fn bind_admin(address: &Address) -> Result<Bound, ListenError> {
+    bind_one(address, Door::Admin, &admin_plan(), 1)
+}
+
+/// Whose address it is: another setting is the way out.
+#[derive(Debug, Clone, Copy)]
+enum Door {
+    Site,
+    Admin,
+}
+
+impl Door {
+    /// What somebody can do about a port that another server has.
+    fn if_taken(self, share_port: bool) -> &'static str {
+        match (self, share_port) {
+            (Self::Site, false) => {
+                "the port is taken; stop the server that has it, choose another with --listen, or see server.share_port"
+            }
+            (Self::Site, true) => {
+                "the port is taken by a server that does not share it: server.share_port has to be true in both, and both of one \
+                 user; stop that one, or choose another port with --listen"
+            }
+            (Self::Admin, _) => {
+                "the port is taken, and an admin listener is never shared; stop the server that has it, or set admin.listen \
+                 to another port or to \"off\""
+            }
+        }
+    }
 }
 
 /// How the admin listener listens. Another server may not share it, whatever else is shared: nobody could tell which of
@@ -84,17 +111,40 @@ pub fn admin_plan() -> ListenPlan {
     }
 }
 
-fn bind_one(address: &Address, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
+fn bind_one(address: &Address, door: Door, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
     match address {
-        Address::Tcp(address) => bind_tcp(*address, plan, workers),
+        Address::Tcp(address) => bind_tcp(*address, door, plan, workers),
         Address::Unix(path) => bind_unix(path, plan, workers),
     }
 }
 
 // === TCP ===
 
-fn bind_tcp(address: SocketAddr, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
-    let explain = |error: io::Error| ListenError { address: address.to_string(), reason: tcp_reason(address, &error) };
+/// Whether each address could be listened on, as far as a look can tell: that this machine has it, what the kernel says to the
+/// options, and that there is a folder for a unix socket. Whether a port is taken shows only when it is bound, and may by a server
+/// that this one is to follow.
+pub fn look(plan: &ListenPlan) -> Vec<ListenError> {
+    plan.addresses.iter().filter_map(|address| look_at(address, Door::Site, plan).err()).collect()
+}
+
+/// The same of the admin listener.
+pub fn look_at_admin(address: &Address) -> Result<(), ListenError> {
+    look_at(address, Door::Admin, &admin_plan())
+}
+
+fn look_at(address: &Address, door: Door, plan: &ListenPlan) -> Result<(), ListenError> {
+    let looked = match address {
+        Address::Tcp(tcp) => look_at_tcp(*tcp, plan).map_err(|error| tcp_reason(*tcp, door, plan.share_port, &error)),
+        Address::Unix(path) => look_at_name(path).map_err(|error| unix_reason(&error)),
+    };
+    looked.map_err(|reason| ListenError { address: address.to_string(), reason })
+}
+
+fn bind_tcp(address: SocketAddr, door: Door, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
+    let explain = |error: io::Error| ListenError {
+        address: address.to_string(),
+        reason: tcp_reason(address, door, plan.share_port, &error),
+    };
     if !plan.share_port {
         refuse_taken_port(address).map_err(explain)?;
     }
@@ -118,7 +168,21 @@ fn refuse_taken_port(address: SocketAddr) -> io::Result<()> {
     ProbeListener::bind(address).map(drop)
 }
 
+fn look_at_tcp(mut address: SocketAddr, plan: &ListenPlan) -> io::Result<()> {
+    let socket = tcp_socket(address, plan, plan.share_port)?;
+    // Any free port: nobody is kept from the one that is meant, not even for a moment.
+    address.set_port(0);
+    socket.bind(&address.into())
+}
+
 fn tcp_listener(address: SocketAddr, plan: &ListenPlan, shared: bool) -> io::Result<Socket> {
+    let socket = tcp_socket(address, plan, shared)?;
+    socket.bind(&address.into())?;
+    start_to_listen(&socket, plan, true)?;
+    Ok(socket)
+}
+
+fn tcp_socket(address: SocketAddr, plan: &ListenPlan, shared: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
     // A restart must not wait for the last run's connections in TIME_WAIT.
     socket.set_reuse_address(true)?;
@@ -130,8 +194,6 @@ fn tcp_listener(address: SocketAddr, plan: &ListenPlan, shared: bool) -> io::Res
         socket.set_only_v6(true)?;
     }
     set_tcp_options(&socket, plan)?;
-    socket.bind(&address.into())?;
-    start_to_listen(&socket, plan, true)?;
     Ok(socket)
 }
 
@@ -185,12 +247,9 @@ fn unknown_congestion(name: &str, error: &io::Error) -> io::Error {
     ))
 }
 
-fn tcp_reason(address: SocketAddr, error: &io::Error) -> String {
+fn tcp_reason(address: SocketAddr, door: Door, share_port: bool, error: &io::Error) -> String {
     match error.raw_os_error() {
-        Some(libc::EADDRINUSE) => {
-            "the port is taken; stop the server that has it, choose another with --listen, or see server.share_port"
-                .to_owned()
-        }
+        Some(libc::EADDRINUSE) => door.if_taken(share_port).to_owned(),
         Some(libc::EACCES) => {
             format!("no permission for port {}; choose one from 1024 on, or grant CAP_NET_BIND_SERVICE", address.port())
         }
@@ -267,6 +326,17 @@ fn remove_stale(path: &Path) -> io::Result<()> {
             _ => Err(io::ErrorKind::AddrInUse.into()),
         },
     }
+}
+
+/// A name that is there already is a server's, which may be the one that this one is to follow, or a dead one's.
+fn look_at_name(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.file_type().is_socket() => return Err(io::ErrorKind::AlreadyExists.into()),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(_) | Err(_) => {}
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
 }
 
 fn unix_reason(error: &io::Error) -> String {

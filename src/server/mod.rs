@@ -6,6 +6,7 @@
 pub mod access_log;
 mod admin;
 mod admission;
+pub mod beforehand;
 mod body;
 mod connection;
 mod control;
@@ -44,6 +45,7 @@ use self::admission::Admission;
 use self::control::Control;
 use self::listen::{Bound, ListenError};
 use self::metrics::{About, Counters, Reloads};
+use self::model::Shape;
 use self::operator::Operator;
 use self::post::Post;
 use self::reload::Stage;
@@ -98,9 +100,7 @@ pub enum ServerError {
 pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operator) -> Result<(), ServerError> {
     let ServePlan { listen, threads, process, admin, live } = plan;
     let shape = model::shape(&threads);
-    let sockets = shape.listeners * listen.addresses.len().max(inherited.len());
-    let reserve = limits::reserve(shape.event_loops, sockets);
-    let room = limits::room_for_connections(limits::raise(), reserve)?.min(shape.most_connections);
+    let room = room(&shape, &listen, inherited.len())?;
     let (mut bound, admin) = open_doors(&listen, &admin, inherited, shape.listeners)?;
 
     let manager = Manager::of_this_process();
@@ -144,6 +144,13 @@ pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operat
     outcome
 }
 
+/// How many connections the process has descriptors for, in this model.
+fn room(shape: &Shape, listen: &ListenPlan, inherited: usize) -> Result<usize, TooFewDescriptors> {
+    let sockets = shape.listeners * listen.addresses.len().max(inherited);
+    let reserve = limits::reserve(shape.event_loops, sockets);
+    Ok(limits::room_for_connections(limits::raise(), reserve)?.min(shape.most_connections))
+}
+
 /// The addresses to serve on and the admin listener's: inherited sockets where there are any, else the plan's.
 fn open_doors(
     listen: &ListenPlan,
@@ -163,7 +170,7 @@ fn open_doors(
     };
     let admin = match (for_admin.pop(), admin) {
         (Some(door), _) => Some(listen::adopt(door, &admin_plan, 1)?),
-        (None, Some(address)) => Some(listen::bind_single(address, &admin_plan)?),
+        (None, Some(address)) => Some(listen::bind_admin(address)?),
         (None, None) => None,
     };
     if let Some(bound) = &admin {

@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::plan::LogFile;
-use crate::process::log_file::append_to;
+use crate::process::log_file::{append_to, could_append_to};
 use crate::process::user::User;
 
 /// A destination that can be replaced. Clones are the same destination.
@@ -79,9 +80,19 @@ fn open(named: &LogFile, heir: Option<&User>) -> io::Result<File> {
     match named {
         // A handle of its own: the daemon points stderr itself elsewhere later.
         LogFile::Stderr => io::stderr().as_fd().try_clone_to_owned().map(File::from),
-        LogFile::File(path) => append_to(path, heir).map_err(|error| {
-            let says = format!("cannot open the log {}: {error}; choose another place with log.file", path.display());
-            io::Error::new(error.kind(), says)
-        }),
+        LogFile::File(path) => append_to(path, heir).map_err(|error| named_in(path, &error)),
     }
+}
+
+/// Whether it could be opened, as far as a look can tell.
+pub fn look(named: &LogFile, heir: Option<&User>) -> io::Result<()> {
+    match named {
+        LogFile::Stderr => Ok(()),
+        LogFile::File(path) => could_append_to(path, heir).map_err(|error| named_in(path, &error)),
+    }
+}
+
+fn named_in(path: &Path, error: &io::Error) -> io::Error {
+    let says = format!("cannot open the log {}: {error}; choose another place with log.file", path.display());
+    io::Error::new(error.kind(), says)
 }

@@ -54,6 +54,11 @@ pub fn init(plan: &LogPlan, heir: Option<&User>) -> io::Result<Log> {
     Ok(Log { destination, out, lines, level, _guard: guard })
 }
 
+/// Whether [`init`] could open the destination, as far as a look can tell. Nothing is made.
+pub fn look(plan: &LogPlan, heir: Option<&User>) -> io::Result<()> {
+    destination::look(&plan.file, heir)
+}
+
 impl Log {
     /// Writes as another plan wants it from now on; what cannot be opened leaves everything as it was.
     pub fn change(&self, plan: &LogPlan) -> io::Result<()> {

@@ -62,6 +62,31 @@ fn the_port_is_taken_by_another_program() {
     fails_in_one_sentence(launch, CANNOT, &["taken", "--listen", &address]);
 }
 
+/// It named two settings that do not apply to the admin listener, and one that was set already.
+#[test]
+fn a_taken_port_is_told_with_the_way_out_of_whose_it_is() {
+    let site = Site::small();
+    let first = Launch::over(site.root()).set("server.share_port", "true").with_admin().start();
+    let Endpoint::Tcp(admin) = first.admin() else { panic!("no TCP") };
+    let second = on(&port_of(&first)).flag("--root", site.root().to_str().expect("UTF-8"));
+    let second = second.set("server.share_port", "true");
+    let ended = second.clone().set("admin.listen", &admin.to_string()).expect_failure();
+    let own: Vec<_> = ended.stderr.lines().filter(|line| line.starts_with("quintain: ")).collect();
+    let sentence = format!(
+        "quintain: cannot listen on {admin}: the port is taken, and an admin listener is never shared; stop the server that has it, \
+         or set admin.listen to another port or to \"off\""
+    );
+    assert_eq!(own, [sentence]);
+    let _beside = second.start();
+    let alone = Server::over(&site);
+    let sharing = on(&port_of(&alone)).flag("--root", site.root().to_str().expect("UTF-8"));
+    let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let unshared = other.local_addr().expect("an address").to_string();
+    fails_in_one_sentence(sharing, CANNOT, &["or see server.share_port"]);
+    let sharing = on(&unshared).flag("--root", site.root().to_str().expect("UTF-8")).set("server.share_port", "true");
+    fails_in_one_sentence(sharing, CANNOT, &["server.share_port has to be true in both"]);
+}
+
 #[test]
 fn the_address_is_not_this_machines() {
     let site = Site::small();
@@ -88,6 +113,76 @@ fn a_check_finds_that_the_root_is_missing() {
     assert_eq!(String::from_utf8_lossy(&checking.stderr).trim_end(), serving.stderr.trim_end());
     let listing = String::from_utf8(checking.stdout).expect("UTF-8");
     assert!(listing.contains(missing.to_str().expect("UTF-8")) && listing.contains("admin.listen"), "{listing}");
+}
+
+/// `--check` had no word for any of these, and each of them stopped the start.
+#[test]
+fn a_check_finds_what_a_start_would_refuse() {
+    let site = Site::small();
+    let missing = |name: &str| site.path(name).to_str().expect("UTF-8").to_owned();
+    let root = site.root().to_str().expect("UTF-8");
+    let here = || Launch::over(site.root());
+    fs::write(site.outer().join("full.pid"), "something else\n").expect("a file");
+    fs::write(site.outer().join("no-socket"), "").expect("a file");
+    let beside = |name: &str| site.outer().join(name).to_str().expect("UTF-8").to_owned();
+    let launches = [
+        here().set("log.file", &missing("no/server.log")),
+        here().set("log.access", &missing("no/access.log")),
+        here().set("log.access", &beside("no-socket/access.log")),
+        here().flag("--pid-file", &missing("no/pid")),
+        here().flag("--pid-file", &beside("full.pid")),
+        here().flag("--pid-file", "/dev/null"),
+        here().flag("--user", "no-such-user"),
+        here().set("socket.congestion", "nonesuch"),
+        here().descriptors(16),
+        on(&format!("unix:{}", missing("no/socket"))).flag("--root", root),
+        on(&format!("unix:{}", beside("no-socket"))).flag("--root", root),
+        on("192.0.2.1:0").flag("--root", root),
+        here().set("admin.listen", "192.0.2.1:0"),
+    ];
+    for launch in launches {
+        let started = launch.clone().expect_failure();
+        let checked = launch.command().arg("--check").output().expect("it runs");
+        assert_eq!(checked.status.code(), Some(CANNOT), "{started:?}");
+        let says = |text: &str| text.lines().filter(|line| line.starts_with("quintain: ")).collect::<String>();
+        assert_eq!(says(&String::from_utf8_lossy(&checked.stderr)), says(&started.stderr));
+    }
+}
+
+#[test]
+fn a_check_tells_all_that_it_finds() {
+    let site = Site::empty();
+    let missing = site.path("missing");
+    let launch = Launch::over(&missing).set("socket.congestion", "nonesuch").flag("--user", "no-such-user");
+    let output = launch.command().arg("--check").output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    for word in ["no-such-user", "nonesuch", "missing"] {
+        assert!(said.contains(word), "{word:?} is missing in: {said}");
+    }
+}
+
+/// It is asked for beside the server that it is about, before a reload of it or its next start.
+#[test]
+fn a_check_leaves_everything_as_it_is() {
+    let site = Site::small();
+    let name = |name: &str| site.outer().join(name).to_str().expect("UTF-8").to_owned();
+    let launch = Launch::over(site.root())
+        .flag("--pid-file", &name("pid"))
+        .set("log.file", &name("server.log"))
+        .set("log.access", &name("access.log"));
+    let check = |launch: &Launch| launch.command().arg("--check").output().expect("it runs");
+    let output = check(&launch);
+    assert!(output.status.success(), "{output:?}");
+    for file in ["pid", "server.log", "access.log"] {
+        assert!(!site.outer().join(file).exists(), "{file} was made");
+    }
+    let server =
+        Launch::over(site.root()).flag("--pid-file", &name("pid")).set("log.access", &name("access.log")).start();
+    let output = check(&launch.flag("--listen", &port_of(&server)));
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(server.get("/ten.txt").status, 200);
+    let second = Launch::over(site.root()).flag("--pid-file", &name("pid"));
+    assert!(second.expect_failure().stderr.contains("already running"), "the look took the lock away");
 }
 
 /// A full disk behind the log must not turn the exit code into that of a panic.

@@ -23,7 +23,7 @@ use http::{Method, Version};
 use crate::config::plan::{AccessFormat, AccessLog};
 use crate::process::user::User;
 pub use pending::Pending;
-pub use place::{Next, Place};
+pub use place::{Next, Place, look};
 pub use writer::Writer;
 
 /// Entries that may wait. A worker at 100,000 requests/s fills this in 80 ms: longer than a disk stalls in health, and

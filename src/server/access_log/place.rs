@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::{Handle, Writer, start};
 use crate::config::plan::{AccessFormat, AccessLog};
-use crate::process::log_file::append_to;
+use crate::process::log_file::{append_to, could_append_to};
 use crate::process::user::User;
 
 /// Destinations that were replaced and whose last lines are still under way; the oldest is let go beyond that.
@@ -108,8 +108,18 @@ fn unbuffered(stream: impl AsFd) -> io::Result<File> {
     stream.as_fd().try_clone_to_owned().map(File::from)
 }
 
+/// Whether [`open`] would succeed, as far as a look can tell. Nothing is made.
+pub fn look(destination: &AccessLog, heir: Option<&User>) -> io::Result<()> {
+    match destination {
+        AccessLog::Off | AccessLog::Stdout | AccessLog::Stderr => Ok(()),
+        AccessLog::File(path) => could_append_to(path, heir).map_err(|error| named(path, &error)),
+    }
+}
+
 fn open_file(path: &Path, heir: Option<&User>) -> io::Result<File> {
-    append_to(path, heir).map_err(|error| {
-        io::Error::new(error.kind(), format!("cannot open the access log {}: {error}", path.display()))
-    })
+    append_to(path, heir).map_err(|error| named(path, &error))
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot open the access log {}: {error}", path.display()))
 }

@@ -62,6 +62,12 @@ fn a_root_that_the_user_cannot_read_is_refused() {
     let ended = Launch::over(site.root()).flag("--user", NOBODY).expect_failure();
     assert_eq!(ended.status.code(), Some(1));
     assert!(ended.stderr.contains("ermission"), "{ended:?}");
+    let check = Launch::over(site.root()).flag("--user", NOBODY).switch("--check").command().output().expect("it runs");
+    assert_eq!(check.status.code(), Some(1), "{check:?}");
+    assert_eq!(stderr(&check).trim_end(), ended.stderr.trim_end());
+    open_to_all(site.root(), 0o755);
+    let check = Launch::over(site.root()).flag("--user", NOBODY).switch("--check").command().output().expect("it runs");
+    assert!(check.status.success(), "{check:?}");
 }
 
 #[test]
