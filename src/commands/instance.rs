@@ -2,6 +2,7 @@
 //!
 //! The exit codes are those of init scripts (LSB, "Init Script Actions"), which monitoring knows how to read.
 
+use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
@@ -21,6 +22,9 @@ const UNKNOWN: u8 = 4;
 /// Other commands: there is no server to do it to.
 const NO_SERVER: u8 = 7;
 
+/// `stop`: it cannot be told of which server somebody speaks.
+const NO_PID_FILE: u8 = 1;
+
 /// Says whether the server runs.
 #[must_use]
 pub fn status(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
@@ -30,12 +34,8 @@ pub fn status(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
         Ok(Instance::Running(process)) => {
             printed(put(&format!("running as process {}\n", process.pid().as_raw_nonzero())), UNKNOWN)
         }
-        Ok(Instance::Dead(Some(pid))) => {
-            let pid = pid.as_raw_nonzero();
-            fail(DEAD, &format_args!("not running: process {pid} has ended without removing {file}"))
-        }
-        Ok(Instance::Dead(None)) => fail(DEAD, &format_args!("not running, and {file} holds no process id")),
-        Ok(Instance::Absent) => fail(NOT_RUNNING, &format_args!("not running, says {file}")),
+        Ok(ended @ Instance::Dead(_)) => fail(DEAD, &not_running(&ended, &file)),
+        Ok(ended) => fail(NOT_RUNNING, &not_running(&ended, &file)),
         Err(error) => fail(UNKNOWN, &unreadable(&file, &error)),
     }
 }
@@ -49,7 +49,7 @@ pub fn reload(InstanceArgs { pid_file }: &InstanceArgs) -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => refused(process.pid(), &error),
         },
-        Ok(Instance::Dead(_) | Instance::Absent) => fail(NO_SERVER, &format_args!("not running, says {file}")),
+        Ok(ended) => fail(NO_SERVER, &not_running(&ended, &file)),
         Err(error) => fail(UNKNOWN, &unreadable(&file, &error)),
     }
 }
@@ -60,7 +60,10 @@ pub fn stop(StopArgs { instance: InstanceArgs { pid_file }, wait }: &StopArgs) -
     let file = pid_file.display();
     let process = match pid_file::look(pid_file) {
         Ok(Instance::Running(process)) => process,
-        Ok(Instance::Dead(_) | Instance::Absent) => return print(&format!("not running, says {file}\n")),
+        // What is no pid file says nothing of any server, and a mistyped one is not the way to stop it.
+        Ok(ended @ Instance::Dead(None)) => return fail(NO_PID_FILE, &not_running(&ended, &file)),
+        Ok(ended) => return print(&format!("{}\n", not_running(&ended, &file))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return fail(NO_PID_FILE, &unreadable(&file, &error)),
         Err(error) => return fail(UNKNOWN, &unreadable(&file, &error)),
     };
     let pid = process.pid();
@@ -80,7 +83,22 @@ pub fn stop(StopArgs { instance: InstanceArgs { pid_file }, wait }: &StopArgs) -
     }
 }
 
-fn unreadable(file: &dyn std::fmt::Display, error: &io::Error) -> String {
+/// What the pid file of a server says that does not run.
+fn not_running(ended: &Instance, file: &dyn Display) -> String {
+    match ended {
+        Instance::Running(process) => format!("running as process {}", process.pid().as_raw_nonzero()),
+        Instance::Dead(Some(pid)) => {
+            format!("not running: process {} has ended without removing {file}", pid.as_raw_nonzero())
+        }
+        Instance::Dead(None) => {
+            format!("not running as far as {file} tells, which holds no process id; is it the pid file?")
+        }
+        Instance::Emptied => format!("not running: the server has ended and emptied {file}"),
+        Instance::Absent => format!("not running: there is no {file}"),
+    }
+}
+
+fn unreadable(file: &dyn Display, error: &io::Error) -> String {
     format!("cannot tell whether it runs: {file}: {error}")
 }
 

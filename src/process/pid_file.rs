@@ -143,14 +143,15 @@ pub enum Instance {
     Running(Signalled),
     /// It has ended without removing its file; the number may be anybody's by now.
     Dead(Option<Pid>),
-    /// It has ended, or never began.
+    /// It has ended and could not remove its file, and so has emptied it.
+    Emptied,
+    /// It has ended, or never began: there is no such file.
     Absent,
 }
 
 /// Looks at a pid file without changing it.
 pub fn look(path: &Path) -> io::Result<Instance> {
-    let opened = FilePlace::of(path).and_then(|place| place.open(OFlags::RDONLY, Mode::empty()));
-    let file = match opened {
+    let file = match place_of(path)?.open(OFlags::RDONLY, Mode::empty()) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Instance::Absent),
         Err(error) => return Err(error),
@@ -158,7 +159,7 @@ pub fn look(path: &Path) -> io::Result<Instance> {
     for _ in 0..ATTEMPTS {
         let text = String::from_utf8_lossy(&content(&file)?).into_owned();
         match (pid_lock::holder(&file)?, parse(&text)) {
-            (Holder::Nobody, None) if text.is_empty() => return Ok(Instance::Absent),
+            (Holder::Nobody, None) if text.is_empty() => return Ok(Instance::Emptied),
             (Holder::Nobody, pid) => return Ok(Instance::Dead(pid)),
             (Holder::Process(holder), Some(pid)) if holder == pid => match running(&file, pid)? {
                 Some(process) => return Ok(Instance::Running(process)),
@@ -176,6 +177,17 @@ pub fn look(path: &Path) -> io::Result<Instance> {
     Err(io::Error::other("it is locked, but holds no process id"))
 }
 
+/// A server may make its pid file and remove it, but not the folder: that one is not there is the mistake of whoever has typed it.
+fn place_of(path: &Path) -> io::Result<FilePlace> {
+    FilePlace::of(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => io::Error::new(
+            io::ErrorKind::NotFound,
+            "there is no such folder; name the --pid-file with which the server was started",
+        ),
+        _ => error,
+    })
+}
+
 /// The process, if it holds the lock while there is a handle to it: then the handle is the holder's and not that of
 /// another process which has got its number since.
 fn running(file: &File, pid: Pid) -> io::Result<Option<Signalled>> {
@@ -185,7 +197,9 @@ fn running(file: &File, pid: Pid) -> io::Result<Option<Signalled>> {
 
 fn locked_by_another(holder: Pid, pid: Pid) -> io::Error {
     let (holder, pid) = (holder.as_raw_nonzero(), pid.as_raw_nonzero());
-    io::Error::other(format!("it says {pid}, but process {holder} has locked it"))
+    io::Error::other(format!(
+        "it says {pid}, but process {holder} has locked it; if that is the server, signal it with kill, or else remove the file"
+    ))
 }
 
 #[cfg(test)]
@@ -210,6 +224,8 @@ mod tests {
         drop(taken);
         assert!(!path.exists());
         assert!(matches!(look(&path).unwrap(), Instance::Absent));
+        fs::write(&path, "").unwrap();
+        assert!(matches!(look(&path).unwrap(), Instance::Emptied));
     }
 
     /// `--pid-file /dev/full` removed the device when the server ended, and a document would have been overwritten.

@@ -50,6 +50,29 @@ fn status_says_whether_it_runs() {
     assert_ne!(again.pid().as_raw_nonzero().get().cast_unsigned(), std::process::id());
 }
 
+/// `stop` with a mistyped path said that it had stopped something, and returned 0.
+#[test]
+fn what_is_no_pid_file_of_a_server_is_told_apart() {
+    let site = Site::small();
+    let place = |name: &str| site.outer().join(name);
+    fs::write(place("words"), "not a number\n").expect("a file");
+    fs::write(place("emptied"), "").expect("a file");
+    let rows = [
+        ("absent", 3, 0, 7, "not running: there is no "),
+        ("emptied", 3, 0, 7, "has ended and emptied "),
+        ("words", 1, 1, 7, "holds no process id"),
+        ("no/such/folder", 4, 1, 4, "there is no such folder"),
+        ("words/pid", 4, 1, 4, "there is no such folder"),
+    ];
+    for (name, status, stop, reload, words) in rows {
+        for (command, code) in [("status", status), ("stop", stop), ("reload", reload)] {
+            let output = control(command, &place(name), &[]);
+            assert_eq!(output.status.code(), Some(code), "{command} {name}: {output:?}");
+            assert!(crate::peers::text(&output).contains(words), "{command} {name}: {output:?}");
+        }
+    }
+}
+
 /// A process that nobody means. Dropping it ends it.
 struct Bystander(Child);
 
