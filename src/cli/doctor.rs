@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::values;
+
 /// What may be typed after `quintain doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -13,7 +15,7 @@ Examples:
   quintain doctor --connections 10000 --url http://127.0.0.1:8080/1k.html")]
 pub struct DoctorArgs {
     /// Connections at once that are to be possible
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = values::connections)]
     pub connections: u32,
 
     /// Ask this URL once, and judge the way to it

@@ -50,7 +50,7 @@ pub struct LoadArgs {
     /// Connections at once
     #[arg(
         short = 'c', long = "concurrency", value_name = "N", default_value_t = 50,
-        value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "How much"
+        value_parser = values::connections, help_heading = "How much"
     )]
     pub connections: u32,
 

@@ -20,6 +20,15 @@ pub fn count(text: &str) -> Result<NonZeroU64, String> {
     number.and_then(|number| number.checked_mul(unit)).and_then(NonZeroU64::new).ok_or_else(wrong)
 }
 
+/// Connections at once, as many as a server takes at the most: `50`, `10k`.
+pub fn connections(text: &str) -> Result<u32, String> {
+    const MOST: u32 = 1_000_000;
+    let number = count(text).ok().and_then(|number| u32::try_from(number.get()).ok());
+    number
+        .filter(|number| *number <= MOST)
+        .ok_or_else(|| format!("write a number from 1 to {MOST}; k is a thousand, as in 10k"))
+}
+
 fn split_unit(text: &str) -> (&str, u64) {
     match text.bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 1_000),

@@ -29,8 +29,9 @@ fn a_few_connections_are_possible_everywhere() {
 #[test]
 fn more_connections_than_there_are_ports_are_not() {
     // There are 65,536 ports at the most.
-    let (code, text) = doctor(&["--connections", "100000"]);
+    let (code, text) = doctor(&["--connections", "100k"]);
     assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("; quintain load --source 127.0.0.2-127.0.0.3"), "{text}");
     assert!(text.contains("problem  net.ipv4.ip_local_port_range"), "{text}");
     assert!(text.contains("100000 connections are not possible as it is: see "), "{text}");
 }
@@ -71,7 +72,9 @@ fn a_url_that_does_not_answer_is_a_problem() {
 
 #[test]
 fn what_cannot_be_meant() {
-    for wrong in [["--url", "https://127.0.0.1/"], ["--url", "nonsense"], ["--connections", "0"]] {
+    for wrong in
+        [["--url", "https://127.0.0.1/"], ["--url", "nonsense"], ["--connections", "0"], ["--connections", "2m"]]
+    {
         assert_eq!(doctor(&wrong).0, Some(2), "{wrong:?}");
     }
 }

@@ -8,7 +8,8 @@ use crate::process::machine::Machine;
 pub(super) fn facts(machine: &Machine, question: &Question) -> Vec<Fact> {
     const LISTENERS: usize = 1;
     let needed = question.connections + limits::reserve(question.cpus.get(), LISTENERS);
-    vec![of_the_process(machine, needed), nr_open(machine, needed), of_the_system(machine, question)]
+    // In the order in which they would have to be changed: the kernel refuses a limit beyond fs.nr_open.
+    vec![nr_open(machine, needed), of_the_process(machine, needed), of_the_system(machine, question)]
 }
 
 fn of_the_process(machine: &Machine, needed: u64) -> Fact {

@@ -1,5 +1,7 @@
 //! Ports of the client, and what keeps them from being used again.
 
+use std::net::Ipv4Addr;
+
 use super::Question;
 use super::fact::{Fact, Mark, sysctl};
 use crate::process::machine::{Machine, Ports};
@@ -21,10 +23,38 @@ fn range(machine: &Machine, question: &Question) -> Fact {
     if connections <= count {
         return Fact::new(Mark::Ok, NAME, value, format!("{each}, kept alive or short."));
     }
-    let enough = connections.div_ceil(count.max(1));
-    let means =
-        format!("{each}, and {connections} need more: a wider range, or {enough} source addresses (load --source).");
-    Fact::new(Mark::Problem, NAME, value, means).change(sysctl(NAME, "\"1024 65535\""))
+    let widest = Ports { low: LOWEST, high: HIGHEST, ..ports }.count();
+    let (now, then) = (connections.div_ceil(count.max(1)), connections.div_ceil(widest.max(1)));
+    let wider = sysctl(NAME, format_args!("\"{LOWEST} {HIGHEST}\""));
+    let (means, command) = if then == 1 {
+        (
+            format!("{each}, and {connections} need more: a wider range, or {now} source addresses (load --source)."),
+            wider,
+        )
+    } else {
+        let means = format!(
+            "{each}, and {connections} need more than there are: with the widest range {then} source addresses, or {now} as it is."
+        );
+        let sources = if question.loopback {
+            loopback_addresses(then)
+        } else {
+            format!("LIST, {then} addresses of this machine")
+        };
+        (means, format!("{wider}; quintain load --source {sources}"))
+    };
+    Fact::new(Mark::Problem, NAME, value, means).change(command)
+}
+
+/// Ports that need no right to be used, and those that there are.
+const LOWEST: u16 = 1024;
+const HIGHEST: u16 = 65_535;
+
+/// So many of the addresses that a machine has for itself, as `load --source` takes them; they begin beside the usual one.
+fn loopback_addresses(count: u64) -> String {
+    let nth = |nth: u64| {
+        Ipv4Addr::from(u32::from(Ipv4Addr::LOCALHOST).saturating_add(u32::try_from(nth).unwrap_or(u32::MAX)))
+    };
+    format!("{}-{}", nth(1), nth(count))
 }
 
 fn time_wait(machine: &Machine) -> Fact {

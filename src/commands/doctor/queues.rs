@@ -19,13 +19,9 @@ fn accept(machine: &Machine, question: &Question) -> Fact {
         "what finds the queue full tries again after a second, and a run of short connections shows that as its tail";
     if connections > queue {
         let means = format!("{holds}, and {connections} may begin at once: {tried_again}.");
-        let server = if backlog < connections {
-            format!(", and serve --set server.backlog={connections}")
-        } else {
-            String::new()
-        };
-        let command =
-            if cap < connections { sysctl(NAME, connections) + &server } else { server[", and ".len()..].to_owned() };
+        let kernel = (cap < connections).then(|| sysctl(NAME, connections));
+        let server = (backlog < connections).then(|| format!("quintain serve --set server.backlog={connections}"));
+        let command = kernel.into_iter().chain(server).collect::<Vec<_>>().join("; ");
         return Fact::new(Mark::Look, NAME, value, means).change(command);
     }
     if cap < backlog {

@@ -98,6 +98,27 @@ fn what_makes_connections_impossible() {
     assert!(ports.means.contains("or 3 source addresses"), "{}", ports.means);
 }
 
+/// The doctor prescribed the widest range alone, which has 64,512 ports and is the same problem again.
+#[test]
+fn more_connections_than_one_address_has_ports() {
+    let facts = examine(&healthy(), &question(200_000));
+    let ports = facts.iter().find(|fact| fact.mark == Mark::Problem).expect("ports");
+    assert!(ports.means.contains("with the widest range 4 source addresses, or 8 as it is"), "{}", ports.means);
+    let command = "sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"; quintain load --source 127.0.0.2-127.0.0.5";
+    assert_eq!(ports.change.as_deref(), Some(command));
+}
+
+/// The kernel refuses `ulimit -Hn` beyond fs.nr_open, so that goes first.
+#[test]
+fn commands_stand_in_the_order_in_which_they_work() {
+    let machine =
+        Machine { descriptors_soft: Some(1024), descriptors_hard: Some(4096), nr_open: Some(4096), ..healthy() };
+    assert_eq!(
+        remarks(&machine, &question(5000))[..2],
+        [(Mark::Problem, "fs.nr_open"), (Mark::Problem, "descriptors")]
+    );
+}
+
 #[test]
 fn what_may_change_what_is_measured() {
     let rows: [(Change, &str, &str); 12] = [
@@ -144,10 +165,10 @@ fn what_may_change_what_is_measured() {
 fn beyond_the_backlog_of_the_server() {
     let fact = remark(&question(5000), |_| {});
     assert_eq!(fact.value, "4096, the server asks for 4096");
-    let both = "sysctl -w net.core.somaxconn=5000, and serve --set server.backlog=5000";
+    let both = "sysctl -w net.core.somaxconn=5000; quintain serve --set server.backlog=5000";
     assert_eq!((fact.name, fact.change.as_deref()), ("net.core.somaxconn", Some(both)));
     let fact = remark(&question(5000), |machine| machine.somaxconn = Some(65_535));
-    assert_eq!(fact.change.as_deref(), Some("serve --set server.backlog=5000"));
+    assert_eq!(fact.change.as_deref(), Some("quintain serve --set server.backlog=5000"));
 }
 
 #[test]
