@@ -10,7 +10,7 @@ use std::time::Duration;
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::question::{self, Question};
-use super::{FAILED, fail, print};
+use super::{FAILED, USAGE, fail, print};
 use crate::cli::HealthcheckArgs;
 use crate::config::plan::{Address, AdminPlan};
 use crate::config::{self, Surroundings};
@@ -20,9 +20,10 @@ use crate::load::url::Url;
 #[must_use]
 pub fn run(HealthcheckArgs { url, config, wait }: &HealthcheckArgs) -> ExitCode {
     let server = match url {
-        Some(url) => {
-            Url::parse(url).map(|url| Server { way: Way::Tcp(url), well: Well::Found }).map_err(|e| e.to_string())
-        }
+        Some(url) => match Url::parse(url) {
+            Ok(url) => Ok(Server { way: Way::Tcp(url), well: Well::Found }),
+            Err(error) => return fail(USAGE, &error),
+        },
         None => configured(config.as_deref()),
     };
     let Server { way, well } = match server {

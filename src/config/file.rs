@@ -37,7 +37,22 @@ pub fn layer(
     match read(&folder.join(&path)) {
         Ok(text) => Ok((Some(folder.join(&path)), entries(&text, &path)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => Ok((None, vec![])),
-        Err(error) => Err(Mistake::new(path.display(), format_args!("cannot be read as configuration: {error}"))),
+        Err(error) => Err(Mistake::new(
+            path.display(),
+            format_args!("cannot be read as configuration: {error}; {}", way_out(flag, &error)),
+        )),
+    }
+}
+
+/// What somebody can do about a file that cannot be read, who has named it by a flag, by a variable or not at all.
+fn way_out(flag: Option<&Path>, error: &io::Error) -> String {
+    match (error.kind(), flag) {
+        (io::ErrorKind::NotFound, Some(_)) => {
+            "name the file that is meant with --config, or leave that away".to_owned()
+        }
+        (io::ErrorKind::NotFound, None) => format!("name the file that is meant in {VARIABLE}, or unset it"),
+        (io::ErrorKind::PermissionDenied, _) => "let this user read it, or name another with --config".to_owned(),
+        _ => "name a file of settings with --config".to_owned(),
     }
 }
 

@@ -95,9 +95,10 @@ impl Merged {
                 Ok(())
             }
             Err(Refused::Unknown) => Err(unknown(&key, &origin)),
-            Err(Refused::Expected { expected, meant }) => {
+            Err(Refused::Expected { expected, meant, wrong_part }) => {
+                let part = wrong_part.map_or(String::new(), |part| format!("; {part}"));
                 let way_out = meant.map_or(String::new(), |word| format!("; did you mean {word}?"));
-                let says = format_args!("{key}: expected {expected}, got {}{way_out}", quoted(&value));
+                let says = format_args!("{key}: expected {expected}, got {}{part}{way_out}", quoted(&value));
                 Err(Mistake::new(&origin, says))
             }
         }

@@ -2,7 +2,6 @@
 //!
 //! Each section is taken apart without `..`, so a setting that reaches no plan does not compile.
 
-use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -181,7 +180,7 @@ fn target_is_part_of_the_head(plan: &ServePlan) -> Option<Conflict> {
     (target >= head).then(|| Conflict {
         keys: &["limits.head_bytes", "limits.target_bytes"],
         says: format!(
-            "limits.target_bytes is {}, which is not less than limits.head_bytes, {}: the target is a part of the head",
+            "limits.target_bytes is {}, which is not less than limits.head_bytes, {}: the target is a part of the head, so set both",
             show_size(target),
             show_size(head)
         ),
@@ -202,11 +201,27 @@ fn cache_holds_its_largest_file(plan: &ServePlan) -> Option<Conflict> {
 
 /// Port 0 asks the kernel for a free port, a new one each time.
 fn addresses_differ(plan: &ServePlan) -> Option<Conflict> {
-    let mut seen = HashSet::new();
     let fixed = |address: &&Address| !matches!(address, Address::Tcp(tcp) if tcp.port() == 0);
-    let mut addresses = plan.listen.addresses.iter().chain(&plan.admin.listen).filter(fixed);
-    let twice = addresses.find(|address| !seen.insert(address.to_string()))?;
-    Some(Conflict { keys: &["admin.listen", "server.listen"], says: format!("{twice} is listened on twice") })
+    let addresses: Vec<_> = plan.listen.addresses.iter().chain(&plan.admin.listen).filter(fixed).collect();
+    let with_earlier =
+        |(at, other): (usize, &&Address)| addresses[..at].iter().find_map(|one| both_listened_on(one, other));
+    let says = addresses.iter().enumerate().find_map(with_earlier)?;
+    Some(Conflict { keys: &["admin.listen", "server.listen"], says })
+}
+
+/// The kernel gives a port of all addresses to nobody else, so the server would be told to stop the server that has it: itself.
+/// (nginx takes such a pair, and listens on all addresses alone.)
+fn both_listened_on(one: &Address, other: &Address) -> Option<String> {
+    if one == other {
+        return Some(format!("{one} is listened on twice"));
+    }
+    let (Address::Tcp(a), Address::Tcp(b)) = (one, other) else { return None };
+    let is_one_port = a.port() == b.port() && a.is_ipv4() == b.is_ipv4();
+    let all = [a, b].into_iter().find(|address| address.ip().is_unspecified()).filter(|_| is_one_port)?;
+    let part = if all == a { b } else { a };
+    Some(format!(
+        "{part} is listened on twice, because {all} is the same port of all addresses; leave one of the two away"
+    ))
 }
 
 fn kernel_defers_by_whole_seconds(plan: &ServePlan) -> Option<Conflict> {
@@ -328,6 +343,7 @@ mod tests {
         assert_eq!(says(&[("files.cache_file_max", "128m")]), [""; 0], "none that large is kept");
         assert_eq!(says(&[("server.listen", "127.0.0.1:0,127.0.0.1:0"), ("admin.listen", "127.0.0.1:0")]), [""; 0]);
         assert_eq!(says(&[("server.listen", "127.0.0.1:80,[::1]:80,unix:/a,unix:/b")]), [""; 0]);
+        assert_eq!(says(&[("server.listen", "0.0.0.0:80,[::]:80,127.0.0.1:81")]), [""; 0]);
         assert_eq!(says(&[("headers.extra", "X-Run=7,Strict-Transport-Security=max-age=1")]), [""; 0]);
     }
 
@@ -340,7 +356,7 @@ mod tests {
             ),
             (
                 &[("limits.head_bytes", "8k")],
-                "limits.target_bytes is 8k, which is not less than limits.head_bytes, 8k: the target is a part of the head",
+                "limits.target_bytes is 8k, which is not less than limits.head_bytes, 8k: the target is a part of the head, so set both",
             ),
             (
                 &[("files.cache_file_max", "128m"), ("transfer.path", "memory")],
@@ -348,6 +364,14 @@ mod tests {
             ),
             (&[("server.listen", "unix:/a,80,*:80")], "0.0.0.0:80 is listened on twice"),
             (&[("admin.listen", "127.0.0.1:8080")], "127.0.0.1:8080 is listened on twice"),
+            (
+                &[("server.listen", "80,127.0.0.1:80")],
+                "127.0.0.1:80 is listened on twice, because 0.0.0.0:80 is the same port of all addresses; leave one of the two away",
+            ),
+            (
+                &[("server.listen", "[::1]:80"), ("admin.listen", "[::]:80")],
+                "[::1]:80 is listened on twice, because [::]:80 is the same port of all addresses; leave one of the two away",
+            ),
             (&[("socket.defer_accept", "1500ms")], "the kernel counts whole seconds here, which 1500ms is not"),
             (
                 &[("headers.extra", "Content-Length=5")],

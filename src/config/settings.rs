@@ -89,11 +89,17 @@ pub enum Refused {
         expected: String,
         /// The word that was probably meant.
         meant: Option<&'static str>,
+        /// What is wrong with one of its parts.
+        wrong_part: Option<String>,
     },
 }
 
 fn read<T: Written>(value: &Value) -> Result<T, Refused> {
-    T::read(value).ok_or_else(|| Refused::Expected { expected: T::expected(), meant: T::meant(value) })
+    T::read(value).ok_or_else(|| Refused::Expected {
+        expected: T::expected(),
+        meant: T::meant(value),
+        wrong_part: T::wrong_part(value),
+    })
 }
 
 /// A wait that must be able to end and must not end at once.
@@ -197,7 +203,7 @@ mod tests {
         let mut settings = Settings::default();
         let refused = settings.set("server.workers", &"many".into());
         let expected = r#""auto" or a number from 1 to 1024"#.into();
-        assert_eq!(refused, Err(Refused::Expected { expected, meant: None }));
+        assert_eq!(refused, Err(Refused::Expected { expected, meant: None, wrong_part: None }));
         assert_eq!(settings.set("server.wokers", &2.into()), Err(Refused::Unknown));
         assert_eq!(settings.set("server", &2.into()), Err(Refused::Unknown));
         assert_eq!(settings, Settings::default());

@@ -254,18 +254,24 @@ fn mistakes_in_the_file() {
         ),
         (
             "[server]\nlisten = [\"nowhere\"]",
-            "config.toml:2: server.listen: expected a list of 1 to 64, each an address such as \"127.0.0.1:8080\", \
+            "config.toml:2: server.listen: expected a list of 1 to 64, each an address (no host name) such as \"127.0.0.1:8080\", \
              \"[::1]:8080\", \"8080\" (on every IPv4 address) or \"unix:/path\", got [\"nowhere\"]",
         ),
         (
             "[headers.extra]\n\"X Run\" = \"7\"",
             "config.toml:1: headers.extra: expected at most 64 lines, each name once, as { X-Name = \"value\" } or as text \
-             X-Name=value,X-Other=value, got { \"X Run\" = \"7\" }",
+             X-Name=value,X-Other=value, got { \"X Run\" = \"7\" }; \"X Run\" is no name of a header line",
+        ),
+        (
+            "server.listen = ['127.0.0.1:80', 'localhost:80']",
+            "config.toml:1: server.listen: expected a list of 1 to 64, each an address (no host name) such as \"127.0.0.1:8080\", \
+             \"[::1]:8080\", \"8080\" (on every IPv4 address) or \"unix:/path\", got [\"127.0.0.1:80\", \"localhost:80\"]; \
+             \"localhost:80\" is not",
         ),
         (
             "[limits]\n\ntarget_bytes = '16k'",
             "config.toml:3: limits.target_bytes is 16k, which is not less than limits.head_bytes, 16k: the target is a part \
-             of the head",
+             of the head, so set both",
         ),
         ("[server]\nworkers = 1\nworkers = 2", "config.toml:3: not TOML: duplicate key"),
         ("[server]\n\nworkers == 2", "config.toml:3: not TOML: extra `=`, expected nothing"),
@@ -361,13 +367,16 @@ fn the_file_is_the_one_that_was_named_last() {
 
 #[test]
 fn a_file_that_was_named_must_be_readable() {
-    let missing = "missing.toml: cannot be read as configuration: No such file or directory (os error 2)";
+    let missing = "missing.toml: cannot be read as configuration: No such file or directory (os error 2); name the file that is meant";
     let by_flag = Wrote { arguments: &["--config", "missing.toml"], ..Wrote::default() };
-    assert_eq!(by_flag.mistakes(), missing);
+    assert_eq!(by_flag.mistakes(), format!("{missing} with --config, or leave that away"));
     let by_variable = Wrote { environment: &[("QUINTAIN_CONFIG", "missing.toml")], ..Wrote::default() };
-    assert_eq!(by_variable.mistakes(), missing);
+    assert_eq!(by_variable.mistakes(), format!("{missing} in QUINTAIN_CONFIG, or unset it"));
     let endless = Wrote { arguments: &["--config", "/dev/zero"], ..Wrote::default() };
-    assert_eq!(endless.mistakes(), "/dev/zero: cannot be read as configuration: it is longer than 1 MiB");
+    assert_eq!(
+        endless.mistakes(),
+        "/dev/zero: cannot be read as configuration: it is longer than 1 MiB; name a file of settings with --config"
+    );
     let empty = Wrote { arguments: &["--config", "/dev/null"], config_toml: Some("broken"), ..Wrote::default() };
     assert_eq!(empty.mistakes(), "");
 }

@@ -13,7 +13,7 @@ use super::plan::{
     UserName,
 };
 use super::units::Count;
-use super::written::{Choice, LIST_MAX, Written, digits, items, text};
+use super::written::{Choice, LIST_MAX, Written, digits, items, quoted, text};
 
 /// Longest path of a unix socket: `sun_path` in `unix(7)`, less the NUL at its end.
 const SOCKET_PATH_MAX: usize = 107;
@@ -26,7 +26,8 @@ const FILE_NAME_MAX: usize = 255;
 
 impl Written for Address {
     fn expected() -> String {
-        r#"an address such as "127.0.0.1:8080", "[::1]:8080", "8080" (on every IPv4 address) or "unix:/path""#.into()
+        r#"an address (no host name) such as "127.0.0.1:8080", "[::1]:8080", "8080" (on every IPv4 address) or "unix:/path""#
+            .into()
     }
 
     fn read(value: &Value) -> Option<Self> {
@@ -347,21 +348,11 @@ impl Written for HeaderLines {
     }
 
     fn read(value: &Value) -> Option<Self> {
-        let written: Vec<(&str, Value)> = match value {
-            Value::Table(table) => table.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
-            Value::String(text) if text.is_empty() => vec![],
-            Value::String(text) => text.split(',').map(name_and_value).collect::<Option<_>>()?,
-            _ => return None,
-        };
-        let mut lines: Vec<(HeaderName, HeaderValue)> = Vec::new();
-        for (name, value) in written {
-            let name = HeaderName::from_bytes(name.trim().as_bytes()).ok()?;
-            if lines.len() == LIST_MAX || lines.iter().any(|(other, _)| *other == name) {
-                return None;
-            }
-            lines.push((name, HeaderValue::read(&value)?));
-        }
-        Some(HeaderLines(lines))
+        header_lines(value).ok().map(HeaderLines)
+    }
+
+    fn wrong_part(value: &Value) -> Option<String> {
+        header_lines(value).err().flatten()
     }
 
     fn write(&self) -> Value {
@@ -370,8 +361,39 @@ impl Written for HeaderLines {
     }
 }
 
-fn name_and_value(line: &str) -> Option<(&str, Value)> {
-    line.split_once('=').map(|(name, value)| (name, value.into()))
+/// Or which part of the value cannot be meant, if it is one and not all of it.
+fn header_lines(value: &Value) -> Result<Vec<(HeaderName, HeaderValue)>, Option<String>> {
+    let written: Vec<(&str, Value)> = match value {
+        Value::Table(table) => table.iter().map(|(name, value)| (name.as_str(), value.clone())).collect(),
+        Value::String(text) if text.is_empty() => vec![],
+        Value::String(text) => text.split(',').map(name_and_value).collect::<Result<_, _>>()?,
+        _ => return Err(None),
+    };
+    let mut lines: Vec<(HeaderName, HeaderValue)> = Vec::new();
+    for (name, value) in written {
+        let (name, value) = header_line(name.trim(), &value)?;
+        if lines.len() == LIST_MAX {
+            return Err(None);
+        }
+        if lines.iter().any(|(other, _)| *other == name) {
+            return Err(Some(format!("{name} is there twice")));
+        }
+        lines.push((name, value));
+    }
+    Ok(lines)
+}
+
+fn header_line(name: &str, value: &Value) -> Result<(HeaderName, HeaderValue), String> {
+    let known = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("{name:?} is no name of a header line"))?;
+    match HeaderValue::read(value) {
+        Some(value) => Ok((known, value)),
+        None => Err(format!("{} of {known} is not {}", quoted(value), HeaderValue::expected())),
+    }
+}
+
+fn name_and_value(line: &str) -> Result<(&str, Value), String> {
+    let (name, value) = line.split_once('=').ok_or_else(|| format!("{line:?} has no = in it"))?;
+    Ok((name, value.into()))
 }
 
 #[cfg(test)]
@@ -470,6 +492,15 @@ mod tests {
         assert_eq!(HeaderLines::read(&"".into()), Some(HeaderLines(vec![])));
         for wrong in ["X-Run", "X Run=7", "X-Run=", "X-Run=\u{e9}", "X-Run=a\nb", "X-Run=1,x-run=2"] {
             assert_eq!(HeaderLines::read(&wrong.into()), None, "{wrong:?}");
+        }
+        let parts = [
+            ("X-Run", "\"X-Run\" has no = in it"),
+            ("A=1,X Run=7", "\"X Run\" is no name of a header line"),
+            ("A=1,X-Run=", "\"\" of x-run is not a header value of visible ASCII"),
+            ("X-Run=1,x-run=2", "x-run is there twice"),
+        ];
+        for (wrong, part) in parts {
+            assert_eq!(HeaderLines::wrong_part(&wrong.into()).as_deref(), Some(part));
         }
     }
 }

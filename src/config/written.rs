@@ -31,6 +31,10 @@ pub trait Written: Sized {
     fn meant(_value: &Value) -> Option<&'static str> {
         None
     }
+    /// What is wrong with a value of several parts of which one is not what was expected.
+    fn wrong_part(_value: &Value) -> Option<String> {
+        None
+    }
 }
 
 /// The text of a value. A control character is in no name, address or header that is meant, and would break log lines.
@@ -98,19 +102,29 @@ impl<T: Written> Written for Vec<T> {
     }
 
     fn read(value: &Value) -> Option<Self> {
-        let items = match value {
-            Value::Array(items) => items.clone(),
-            Value::String(text) => items(text).map(Value::from).collect(),
-            _ => return None,
-        };
+        let items = listed(value)?;
         if items.is_empty() || items.len() > LIST_MAX {
             return None;
         }
         items.iter().map(T::read).collect()
     }
 
+    fn wrong_part(value: &Value) -> Option<String> {
+        let items = listed(value)?;
+        let wrong = items.iter().find(|item| T::read(item).is_none()).filter(|_| items.len() > 1)?;
+        Some(format!("{} is not", quoted(wrong)))
+    }
+
     fn write(&self) -> Value {
         self.iter().map(T::write).collect::<Vec<_>>().into()
+    }
+}
+
+fn listed(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::Array(items) => Some(items.clone()),
+        Value::String(text) => Some(items(text).map(Value::from).collect()),
+        _ => None,
     }
 }
 

@@ -261,7 +261,7 @@ async fn drain(team: &[Arc<Post>], threads: &[JoinHandle<io::Result<()>>], stop:
         return;
     }
     let left: usize = team.iter().map(|post| post.admission.open()).sum();
-    tracing::warn!("{left} connections did not end in time and are cut");
+    tracing::warn!("connections that did not end in time and are cut: {left}");
     wait_until(LAST_GRACE, LOOK, || {
         team.iter().for_each(|post| post.watch.cut_all());
         threads.iter().all(JoinHandle::is_finished)

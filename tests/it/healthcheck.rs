@@ -135,12 +135,13 @@ fn nobody_and_somebody_silent() {
 
 #[test]
 fn what_cannot_be_asked() {
-    let refused = |environment: &[(&str, &str)], arguments: &[&str], says: &str| {
-        let (code, text) = healthcheck(Path::new("/"), environment, arguments);
-        assert_eq!(code, Some(1), "{text}");
+    let refused = |code: i32, environment: &[(&str, &str)], arguments: &[&str], says: &str| {
+        let (ended, text) = healthcheck(Path::new("/"), environment, arguments);
+        assert_eq!(ended, Some(code), "{text}");
         assert!(text.starts_with("quintain: ") && text.contains(says), "{text}");
     };
-    refused(&[("QUINTAIN_SERVER__LISTEN", "127.0.0.1:0")], &[], "server.listen is port 0");
-    refused(&[("QUINTAIN_SERVER__LISTEN", "nowhere")], &[], "QUINTAIN_SERVER__LISTEN");
-    refused(&[], &["--url", "https://127.0.0.1/"], "there is no TLS");
+    refused(1, &[("QUINTAIN_SERVER__LISTEN", "127.0.0.1:0")], &[], "server.listen is port 0");
+    refused(1, &[("QUINTAIN_SERVER__LISTEN", "nowhere")], &[], "QUINTAIN_SERVER__LISTEN");
+    refused(2, &[], &["--url", "https://127.0.0.1/"], "there is no TLS");
+    refused(2, &[], &["--url", "127.0.0.1"], "127.0.0.1");
 }
