@@ -10,7 +10,7 @@ const SERVE_HELP: &str = "\
 Every setting, with its default and what it does, stands in config.toml. Where one is set in several places, the later
 of these counts: default, profile, configuration file, environment (QUINTAIN_SERVER__WORKERS=2), --set, other flags.
 
-An ADDR is ADDRESS:PORT, [IPV6]:PORT, unix:/PATH, or PORT alone for every IPv4 address.
+An ADDR is ADDRESS:PORT, [IPV6]:PORT, unix:/PATH, or PORT alone (as *:PORT and :PORT) for every IPv4 address.
 
 Examples:
   quintain serve                                      the documents of fixtures/ on 127.0.0.1:8080
@@ -18,7 +18,7 @@ Examples:
   quintain serve --listen 127.0.0.1:8080 --listen '[::1]:8080' --listen unix:/run/quintain.sock
   quintain serve --workers 1 --set keep_alive.max_requests=100 --set socket.congestion=cubic
   quintain serve --profile tomcat --workers 2         as Tomcat is shipped: model, limits, quota and heads
-  quintain serve --set admin.listen=127.0.0.1:9100    /healthz, /metrics and /status on a port of their own
+  quintain serve --set admin.listen=127.0.0.1:8081    /healthz, /metrics and /status on a port of their own
   quintain serve --daemon --pid-file /run/quintain.pid --set log.file=/var/log/quintain.log
   quintain serve --config bench.toml --check          what would count, and where it comes from";
 
