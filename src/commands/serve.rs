@@ -138,7 +138,8 @@ fn serve(
     let mut outside = Outside { reader, configuration, log, readiness };
     let outcome = server::run(plan, inherited, &mut outside);
     let Outside { log, readiness, .. } = outside;
-    if let (Err(error), None, true) = (&outcome, &readiness, is_daemon) {
+    // Whoever waits for the start is told too, but where init or cron has started it, nobody reads that.
+    if let (Err(error), true) = (&outcome, is_daemon) {
         tracing::error!("{error}");
     }
     // The log's last lines come before the sentence that explains the exit code, and the lock goes last.

@@ -171,7 +171,7 @@ fn respond(request: &Request<Incoming>, overview: &Overview) -> Response<Body> {
             PROMETHEUS_CONTENT_TYPE,
             metrics::to_prometheus(&overview.about(), &overview.snapshot()),
         ),
-        "/status" => page(StatusCode::OK, JSON, metrics::to_json(&overview.about(), &overview.snapshot())),
+        "/status" => page(StatusCode::OK, JSON, metrics::to_json(&overview.about(), &overview.snapshot()) + "\n"),
         _ => page(StatusCode::NOT_FOUND, TEXT, "404 Not Found: try /healthz, /metrics or /status\n".to_owned()),
     }
 }

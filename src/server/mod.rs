@@ -38,7 +38,7 @@ mod worker;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use self::admin::Overview;
 use self::admission::Admission;
@@ -192,6 +192,7 @@ fn about(threads: &ThreadsPlan, live: &LivePlan, bound: &[Bound]) -> About {
     About {
         version: env!("CARGO_PKG_VERSION"),
         uptime: Duration::ZERO,
+        started_unix_s: UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs()),
         workers: threads.workers.get(),
         listen: bound.iter().map(|address| address.url.clone()).collect(),
         profile: live.profile.name(),

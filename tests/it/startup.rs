@@ -87,6 +87,22 @@ fn a_taken_port_is_told_with_the_way_out_of_whose_it_is() {
     fails_in_one_sentence(sharing, CANNOT, &["server.share_port has to be true in both"]);
 }
 
+/// Where init or cron starts it, nobody reads stderr.
+#[test]
+fn a_start_in_the_background_that_fails_stands_in_the_log_too() {
+    let site = Site::small();
+    let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let log = site.outer().join("server.log");
+    let launch = on(&other.local_addr().expect("an address").to_string())
+        .flag("--root", site.root().to_str().expect("UTF-8"))
+        .switch("--daemon")
+        .set("log.file", log.to_str().expect("UTF-8"));
+    let output = launch.command().output().expect("it runs");
+    assert_eq!(output.status.code(), Some(CANNOT), "{output:?}");
+    let written = fs::read_to_string(&log).expect("a log");
+    assert!(written.contains("ERROR") && written.contains("the port is taken"), "{written}");
+}
+
 #[test]
 fn the_address_is_not_this_machines() {
     let site = Site::small();

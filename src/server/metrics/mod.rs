@@ -297,6 +297,7 @@ mod tests {
         About {
             version: "1.2.3",
             uptime: std::time::Duration::from_millis(61_900),
+            started_unix_s: 76,
             workers: 2,
             listen: vec!["127.0.0.1:8080".into(), "unix:/run/\"q\".sock".into()],
             profile: "none",

@@ -13,6 +13,7 @@ pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
     let About {
         version,
         uptime: _,
+        started_unix_s,
         workers,
         listen: _,
         profile,
@@ -60,6 +61,7 @@ pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
     text.gauge("process_resident_bytes", "Memory of the process that is in use.", resident_bytes);
     text.gauge("process_virtual_bytes", "Address space of the process.", virtual_bytes);
     text.gauge("process_open_descriptors", "Open descriptors of the process.", descriptors);
+    text.gauge("process_start_time_seconds", "When the server started, since 1970.", *started_unix_s);
     text.gauge("thread_stack_bytes", "Stack that each thread may use.", *stack_bytes);
     text.gauge("workers", "Workers that serve.", *workers as u64);
     text.labels(
@@ -191,6 +193,7 @@ mod tests {
             ("process_resident_bytes", gauge(72)),
             ("process_virtual_bytes", gauge(73)),
             ("process_open_descriptors", gauge(74)),
+            ("process_start_time_seconds", gauge(76)),
             ("thread_stack_bytes", gauge(75)),
             ("workers", gauge(2)),
             (

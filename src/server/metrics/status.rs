@@ -13,6 +13,8 @@ pub struct About {
     pub version: &'static str,
     /// Time since the start.
     pub uptime: Duration,
+    /// When the server started, in seconds since 1970.
+    pub started_unix_s: u64,
     /// Threads that serve.
     pub workers: usize,
     /// Addresses that are listened on, with the real ports.
@@ -125,8 +127,19 @@ struct Process {
 
 /// The body of `/status`.
 pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
-    let About { version, uptime, workers, listen, profile, model, files_mode, transfer_path, stack_bytes, reloads } =
-        about;
+    let About {
+        version,
+        uptime,
+        started_unix_s: _,
+        workers,
+        listen,
+        profile,
+        model,
+        files_mode,
+        transfer_path,
+        stack_bytes,
+        reloads,
+    } = about;
     let Snapshot {
         requests: [informational, successful, redirection, client_error, server_error],
         sent_bytes,
