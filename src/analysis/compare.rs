@@ -91,7 +91,7 @@ impl Against<'_> {
         let target = self.target.at(level).ok_or_else(|| format!("{} was not measured", self.target.target))?;
         let mut below = self.figures(name, baseline)?;
         let above = self.figures(&self.target.target, target)?;
-        let pair = |(repeat, above): (u64, f64)| Some((repeat, (above / below.remove(&repeat)?).ln()));
+        let pair = |(repeat, above): (u64, f64)| Some((repeat, above.ln() - below.remove(&repeat)?.ln()));
         enough(above.into_iter().filter_map(pair).collect())
     }
 

@@ -12,7 +12,7 @@ pub struct Fault {
     pub kind: FaultKind,
     /// In how many of its repeats.
     pub repeats: usize,
-    /// As a clause, with the figures of the first of them: `the client was the limit, in 2 of 5 repeats`.
+    /// As a clause, with the figures of all of them: `the client was the limit, in 2 of 5 repeats`.
     pub words: String,
 }
 
@@ -96,9 +96,10 @@ pub(super) fn of(repeats: &[&Measured], gates: &[Gate]) -> Vec<Fault> {
     let kinds = FaultKind::ALL.into_iter().filter(|kind| *kind != FaultKind::Gate).map(|kind| (kind, None));
     let checks = kinds.chain(gates.iter().map(|gate| (FaultKind::Gate, Some(gate))));
     for (kind, gate) in checks {
-        let found: Vec<String> = repeats.iter().filter_map(|repeat| check(kind, gate, repeat)).collect();
-        if let Some(first) = found.first() {
-            faults.push(Fault { kind, repeats: found.len(), words: in_repeats(first, found.len(), repeats.len()) });
+        let found: Vec<&Run> = repeats.iter().filter_map(|repeat| check(kind, gate, repeat)).collect();
+        if !found.is_empty() {
+            let words = in_repeats(&words(kind, gate, &found), found.len(), repeats.len());
+            faults.push(Fault { kind, repeats: found.len(), words });
         }
     }
     faults
@@ -112,13 +113,13 @@ fn in_repeats(words: &str, found: usize, all: usize) -> String {
     }
 }
 
-/// The clause for one measurement, if it has the fault.
-fn check(kind: FaultKind, gate: Option<&Gate>, measured: &Measured) -> Option<String> {
+/// The run of a measurement, if it has the fault.
+fn check<'a>(kind: FaultKind, gate: Option<&Gate>, measured: &'a Measured) -> Option<&'a Run> {
     let run = measured.record.runs.first()?;
     let doubted = |doubt| run.verdict.doubts.contains(&doubt);
     let has_it = match kind {
-        FaultKind::Failures => return failures(run),
-        FaultKind::Gate => return gate.and_then(|gate| broken(gate, run)),
+        FaultKind::Failures => run.endings.failed() > 0,
+        FaultKind::Gate => gate.is_some_and(|gate| broken(gate, run).is_some()),
         FaultKind::Restarted => measured.restarted,
         FaultKind::Interrupted => run.interrupted,
         FaultKind::Aborted => run.aborted,
@@ -128,19 +129,35 @@ fn check(kind: FaultKind, gate: Option<&Gate>, measured: &Measured) -> Option<St
         FaultKind::ConcurrencyNotAchieved => doubted(Doubt::ConcurrencyNotAchieved),
         FaultKind::RateNotAchieved => doubted(Doubt::RateNotAchieved),
     };
-    has_it.then(|| match kind {
-        FaultKind::ConcurrencyNotAchieved => {
-            let (busy, all) = (run.client.achieved_concurrency, run.settings.connections);
-            let decimals = usize::from(all < 10);
-            format!("on average only {busy:.decimals$} of {all} connections were busy")
-        }
-        _ => kind.name().to_owned(),
-    })
+    has_it.then_some(run)
 }
 
-fn failures(run: &Run) -> Option<String> {
-    let (failed, all) = (run.endings.failed(), run.endings.all());
-    (failed > 0).then(|| format!("{failed} of {all} requests failed"))
+/// The clause for the runs that have the fault, at least one. The mildest of them alone would not tell of the others.
+fn words(kind: FaultKind, gate: Option<&Gate>, found: &[&Run]) -> String {
+    match kind {
+        FaultKind::Failures => {
+            let sum = |count: fn(&Run) -> u64| found.iter().map(|run| count(run)).fold(0, u64::saturating_add);
+            let (failed, all) = (sum(|run| run.endings.failed()), sum(|run| run.endings.all()));
+            format!("{failed} of {all} requests failed")
+        }
+        FaultKind::ConcurrencyNotAchieved => busy(found),
+        FaultKind::Gate => {
+            let first = found.first().zip(gate).and_then(|(run, gate)| broken(gate, run)).unwrap_or_default();
+            if found.len() > 1 { format!("{first}, the first of them") } else { first }
+        }
+        _ => kind.name().to_owned(),
+    }
+}
+
+/// `on average only 502 to 556 of 1000 connections were busy`.
+fn busy(found: &[&Run]) -> String {
+    let all = found.iter().map(|run| run.settings.connections).max().unwrap_or(0);
+    let decimals = usize::from(all < 10);
+    let figures: Vec<f64> = found.iter().map(|run| run.client.achieved_concurrency).collect();
+    let low = format!("{:.decimals$}", figures.iter().copied().fold(f64::INFINITY, f64::min));
+    let high = format!("{:.decimals$}", figures.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    let range = if low == high { low } else { format!("{low} to {high}") };
+    format!("on average only {range} of {all} connections were busy")
 }
 
 /// A gate is asked of whole runs only: see [`Gate`].

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::record::Gate;
-use crate::record::experiment::{Cell, ConnectionKind, Document, Experiment, Measured};
+use crate::record::experiment::{Cell, ConnectionKind, Document, Experiment, Measured, Target};
 
 use super::journal::Journal;
 use super::{Group, Series, point};
@@ -63,14 +63,15 @@ fn kinds(experiment: &Experiment, document: &Document) -> Vec<ConnectionKind> {
 
 /// The curves of all targets that have a point. `cells` come sorted by repeat.
 fn series(experiment: &Experiment, levels: &[u64], cells: &[&Measured], gates: &[Gate]) -> Vec<Series> {
-    let of = |target: &str| {
+    let of = |(place, target): (usize, &Target)| {
+        let target = target.name.as_str();
         let points = levels.iter().filter_map(|level| {
             let here = |measured: &&&Measured| measured.cell.target == target && measured.cell.concurrency == *level;
             let repeats: Vec<&Measured> = cells.iter().filter(here).copied().collect();
             point::of(*level, &repeats, gates)
         });
-        Series { target: target.to_owned(), points: points.collect() }
+        Series { target: target.to_owned(), place, points: points.collect() }
     };
-    let all = experiment.targets.iter().map(|target| of(&target.name));
+    let all = experiment.targets.iter().enumerate().map(of);
     all.filter(|series| !series.points.is_empty()).collect()
 }

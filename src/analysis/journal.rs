@@ -38,6 +38,24 @@ impl<'a> Journal<'a> {
         journal
     }
 
+    /// Cells that are measured, or should be: without those of whoever takes no part.
+    pub(super) fn expected(&self, experiment: &Experiment) -> usize {
+        experiment.cells.iter().filter(|cell| self.measured.contains_key(cell) || !self.is_left_out(cell)).count()
+    }
+
+    /// Cells that should be measured, and have not even been tried.
+    pub(super) fn untried(&self, experiment: &Experiment) -> usize {
+        let tried: BTreeSet<&Cell> = self.not_measured.iter().map(|tried| &tried.cell).collect();
+        let is_known = |cell: &Cell| self.measured.contains_key(cell) || tried.contains(cell) || self.is_left_out(cell);
+        experiment.cells.iter().filter(|cell| !is_known(cell)).count()
+    }
+
+    fn is_left_out(&self, cell: &Cell) -> bool {
+        self.left_out.iter().any(|out| {
+            out.target == cell.target && out.document.as_ref().is_none_or(|document| *document == cell.document)
+        })
+    }
+
     /// A record without a run would say nothing. No load tool writes one.
     fn take(&mut self, measured: &'a Measured) {
         if measured.record.runs.is_empty() {

@@ -8,7 +8,7 @@ use crate::record::experiment::Course;
 pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
     let mut method = vec![sample(analysis), validity()];
     method.extend(analysis.experiment.course.as_ref().map(around));
-    if analysis.experiment.targets.len() > 1 {
+    if !analysis.comparisons.is_empty() {
         method.extend([blocks(analysis), intervals(), words(analysis)]);
     }
     if analysis.groups.iter().any(|group| !group.published.is_empty()) {
@@ -21,7 +21,16 @@ pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
 }
 
 fn sample(analysis: &Analysis) -> String {
-    let repeats = counted(analysis.experiment.repeats, "time");
+    let planned = analysis.experiment.repeats;
+    let repeats = match analysis.repeats() {
+        Some((least, most)) if least < most => {
+            format!("{least} to {}, of {planned} that were planned", counted(most as u64, "time"))
+        }
+        Some((made, _)) if (made as u64) < planned => {
+            format!("{}, of {planned} that were planned", counted(made as u64, "time"))
+        }
+        _ => counted(planned, "time"),
+    };
     format!(
         "Each cell was measured {repeats}. Figures are the median over these runs, with the lowest and the highest; the run is \
          the sample, never the request, since requests of one run share its luck."
@@ -40,7 +49,9 @@ fn around(course: &Course) -> String {
 }
 
 fn blocks(analysis: &Analysis) -> String {
-    let names: Vec<&str> = analysis.experiment.targets.iter().map(|target| target.name.as_str()).collect();
+    let took_part = |name: &str| analysis.groups.iter().any(|group| group.series_of(name).is_some());
+    let names = analysis.experiment.targets.iter().map(|target| target.name.as_str());
+    let names: Vec<&str> = names.filter(|name| took_part(name)).collect();
     format!(
         "{} were measured in blocks, one directly after the other, so that what changes with time meets all alike (seed {} of \
          the order). Each repeat of a block gives one ratio.",
@@ -58,9 +69,15 @@ fn intervals() -> String {
 fn words(analysis: &Analysis) -> String {
     let band = analysis.experiment.band.max(0.0);
     let compared = counted(analysis.compared() as u64, "comparison");
+    let has_curves = analysis.comparisons.iter().any(|one| one.concurrency.is_none() && one.estimate().is_some());
+    let shares = if has_curves {
+        ", half of it for those that speak for a target and half for the points of curves,"
+    } else {
+        ""
+    };
     format!(
         "{compared} could be made. 'Better' and 'worse' need that the t test excludes ratios between {} and {} after Holm's correction \
-         at {LEVEL}, half of it for those that speak for a target and half for the points of curves, and that the exact Wilcoxon signed-rank test does not contradict; where these two disagree \
+         at {LEVEL}{shares} and that the exact Wilcoxon signed-rank test does not contradict; where these two disagree \
          the word is 'borderline', else 'no difference shown'.",
         ratio(1.0 / (1.0 + band)),
         ratio(1.0 + band)

@@ -44,6 +44,10 @@ pub struct Analysis {
     pub experiment: Experiment,
     /// Cells that were measured, of those that were planned.
     pub measured: usize,
+    /// Cells that were measured or should have been: without those of targets and documents that took no part.
+    pub expected: usize,
+    /// Cells that nobody has tried, though their target takes part.
+    pub untried: usize,
     /// The answer, in sentences; the first one answers the question.
     pub answer: Vec<String>,
     /// What a reader has to know before believing it, in sentences.
@@ -85,6 +89,8 @@ pub struct Group {
 pub struct Series {
     /// Name of the target.
     pub target: String,
+    /// Its place among the targets of the plan: the colour and the mark by which it is known, whoever else is there.
+    pub place: usize,
     /// By rising concurrency.
     pub points: Vec<Point>,
 }
@@ -143,6 +149,8 @@ impl Analysis {
         let groups = group::groups(&experiment, &journal);
         let mut analysis = Self {
             measured: journal.measured.len(),
+            expected: journal.expected(&experiment),
+            untried: journal.untried(&experiment),
             answer: Vec::new(),
             warnings: Vec::new(),
             method: Vec::new(),
@@ -157,6 +165,14 @@ impl Analysis {
         analysis.warnings = warnings::sentences(&analysis, &journal);
         analysis.method = method::sentences(&analysis);
         analysis
+    }
+
+    /// How often cells were measured: the least and the most. A sweep that did not end has fewer repeats than were planned.
+    #[must_use]
+    pub fn repeats(&self) -> Option<(usize, usize)> {
+        let points = || self.groups.iter().flat_map(|group| &group.series).flat_map(|series| &series.points);
+        let repeats = || points().map(|point| point.repeats);
+        repeats().min().zip(repeats().max())
     }
 
     /// How many comparisons were made.

@@ -1,3 +1,5 @@
+mod incomplete;
+
 use std::collections::HashSet;
 
 use super::sample::{BOTH, Behaviour, Imagined};
@@ -193,7 +195,7 @@ fn one_repeat_compares_nothing() {
     let expected = "At 1k.html with short connections, other and one cannot be compared: at no concurrency are both valid; at 50, \
                     only one repeat has both, and one cannot show how much results vary.";
     assert_eq!(analysis.answer, [expected]);
-    assert!(analysis.warnings[0].starts_with("Each cell was measured once"), "{:?}", analysis.warnings);
+    assert!(analysis.warnings[0].starts_with("Cells were measured only once"), "{:?}", analysis.warnings);
 }
 
 #[test]
@@ -354,7 +356,7 @@ fn warnings_of_the_place_and_of_single_runs() {
         assert_eq!(with(reused).len(), warnings.len() - 1, "ports in TIME_WAIT are taken again");
     }
     let expected = [
-        "Each cell was measured 5 times, which is few: of so many the exact Wilcoxon test has no p value below 0.0625, so it \
+        "Cells were measured only 5 times, which is few: of so many the exact Wilcoxon test has no p value below 0.0625, so it \
          was only asked whether all of them lie on one side.",
         "Client and server (one and other) shared CPUs of one machine: what one used the other lacked, so requests/s are those \
          of the pair. The server's CPU for each request tells more.",

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::journal::Journal;
 use super::words::{counted, list, sentence};
 use super::{Analysis, FaultKind, Metric, Point, place};
-use crate::record::experiment::{Cell, ConnectionKind, Experiment};
+use crate::record::experiment::{Cell, ConnectionKind, Experiment, LeftOut};
 use crate::record::{ClientThread, Doubt, Gate};
 use crate::statistics::SignedRank;
 
@@ -13,7 +13,7 @@ use crate::statistics::SignedRank;
 pub(super) fn sentences(analysis: &Analysis, journal: &Journal<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
     warnings.extend(incomplete(analysis));
-    warnings.extend(left_out(analysis));
+    warnings.extend(left_out(analysis, journal));
     warnings.extend(other_baselines(analysis));
     warnings.extend(not_measured(analysis));
     warnings.extend(restarted(analysis));
@@ -29,25 +29,22 @@ pub(super) fn sentences(analysis: &Analysis, journal: &Journal<'_>) -> Vec<Strin
 
 /// Of what was to be measured: who takes no part is told of by itself.
 fn incomplete(analysis: &Analysis) -> Option<String> {
-    let is_out = |cell: &&Cell| {
-        analysis.left_out.iter().any(|out| {
-            out.target == cell.target && out.document.as_ref().is_none_or(|document| *document == cell.document)
-        })
-    };
-    let cells = &analysis.experiment.cells;
-    let expected = cells.len() - cells.iter().filter(is_out).count();
-    let measured = analysis.measured;
+    let Analysis { measured, expected, .. } = *analysis;
     (measured < expected).then(|| format!("Only {measured} of {} were made.", counted(expected as u64, "measurement")))
 }
 
-fn left_out(analysis: &Analysis) -> Vec<String> {
-    let told = analysis.left_out.iter().map(|out| {
-        let what = match &out.document {
-            Some(document) => format!("{} took no part at {document}", out.target),
-            None => format!("{} took no part", out.target),
-        };
-        sentence(&format!("{what}: {}", out.reason))
+/// One that drops out in the middle has figures, up to then.
+fn left_out(analysis: &Analysis, journal: &Journal<'_>) -> Vec<String> {
+    let told = analysis.left_out.iter().map(|LeftOut { target, document, reason: _ }| {
+        let concerns =
+            |cell: &Cell| cell.target == *target && document.as_ref().is_none_or(|name| *name == cell.document);
+        let part = if journal.measured.keys().any(|cell| concerns(cell)) { "no further part" } else { "no part" };
+        match document {
+            Some(document) => format!("{target} took {part} at {document}"),
+            None => format!("{target} took {part}"),
+        }
     });
+    let told = told.zip(&analysis.left_out).map(|(what, out)| sentence(&format!("{what}: {}", out.reason)));
     told.collect()
 }
 
@@ -131,20 +128,20 @@ fn invalid(analysis: &Analysis) -> Option<String> {
 fn few_repeats(analysis: &Analysis) -> Option<String> {
     /// From here on Wilcoxon's test can be significant by itself.
     const ENOUGH: u64 = 6;
-    let repeats = analysis.experiment.repeats;
+    let repeats = analysis.repeats().map_or(analysis.experiment.repeats, |(least, _)| least as u64);
     let several = analysis.experiment.targets.len() > 1;
     match repeats {
         0 | 1 => Some(
-            "Each cell was measured once, so nothing is known of how much results vary, and no difference can be shown."
+            "Cells were measured only once, so nothing is known of how much results vary, and no difference can be shown."
                 .to_owned(),
         ),
         few if few < ENOUGH && several => Some(format!(
-            "Each cell was measured {few} times, which is few: of so many the exact Wilcoxon test has no p value below {}, so it \
+            "Cells were measured only {few} times, which is few: of so many the exact Wilcoxon test has no p value below {}, so it \
              was only asked whether all of them lie on one side.",
             SignedRank::smallest_p(usize::try_from(few).unwrap_or(usize::MAX))
         )),
         few if few < ENOUGH => {
-            Some(format!("Each cell was measured {few} times, which shows a range and not how far the next one may lie."))
+            Some(format!("Cells were measured only {few} times, which shows a range and not how far the next one may lie."))
         }
         _ => None,
     }

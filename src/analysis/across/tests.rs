@@ -138,7 +138,7 @@ fn invalid_points_take_no_part() {
     }
     let across = Across::of(side("a", results(&SERVERS, 1)), side("b", (experiment, entries)));
     assert_eq!(across.compared(), 0);
-    let expected = "nginx at 1k.html with short connections: not comparable: at no concurrency are both valid; at 50, b: 1 of \
-                    10001 requests failed, in all 6 repeats.";
+    let expected = "nginx at 1k.html with short connections: not comparable: at no concurrency are both valid; at 50, b: 6 of \
+                    60006 requests failed, in all 6 repeats.";
     assert!(across.answer.contains(&expected.to_owned()), "{:?}", across.answer);
 }

@@ -49,7 +49,7 @@ pub(super) struct Dot {
 impl Plot {
     /// `None` if nobody was measured.
     pub(super) fn of(group: &Group, quantity: Quantity) -> Option<Self> {
-        let targets = group.series.iter().enumerate().filter_map(|(place, series)| target(place, series, quantity));
+        let targets = group.series.iter().filter_map(|series| target(series, quantity));
         let mut lines: Vec<_> = targets.collect();
         let mut levels: Vec<_> = lines.iter().flat_map(|line| &line.dots).map(|dot| dot.concurrency).collect();
         levels.sort_unstable();
@@ -90,10 +90,10 @@ impl Plot {
 /// So many figures of a line are told one by one.
 const FEW: usize = 5;
 
-fn target(place: usize, series: &Series, quantity: Quantity) -> Option<Line> {
+fn target(series: &Series, quantity: Quantity) -> Option<Line> {
     let name = shown(&series.target);
     let dots: Vec<_> = series.points.iter().filter_map(|point| dot(&name, point, quantity)).collect();
-    (!dots.is_empty()).then_some(Line { owner: Owner::Target(place), name, dots })
+    (!dots.is_empty()).then_some(Line { owner: Owner::Target(series.place), name, dots })
 }
 
 /// A point; none where it was not measured. A figure that is none, or endless, is not drawn.

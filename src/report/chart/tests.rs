@@ -73,7 +73,7 @@ fn what_takes_no_part_in_a_verdict_is_hollow_and_says_why() {
     };
     let [only] = &hollow(Quantity::Requests)[..] else { panic!("jetty at 1000") };
     assert!(only.starts_with("jetty, 1,000 connections: "), "{only}");
-    assert!(only.ends_with("Takes no part in a verdict: 10 of 10000 requests failed, in 2 of 12 repeats"), "{only}");
+    assert!(only.ends_with("Takes no part in a verdict: 20 of 20000 requests failed, in 2 of 12 repeats"), "{only}");
     // No line goes through it.
     let svg = drawn(&analysis.groups[0], Quantity::Requests, SMALL);
     let svg = Document::parse(&svg).unwrap();

@@ -41,7 +41,7 @@ fn origin(analysis: &Analysis) -> String {
     let experiment = &analysis.experiment;
     let when = moment(experiment.started_unix_s);
     format!(
-        "Plan `{}`, {} of {}, {} each, by {}{}.",
+        "Plan `{}`, {} of {}, {} planned, by {}{}.",
         experiment.plan,
         analysis.measured,
         counted(experiment.cells.len() as u64, "measurement"),

@@ -207,7 +207,7 @@ mod tests {
         jetty               18835*   11 % -                50.9 us -                 105 ms     20
    all  nginx                             1.29 better              0.598 better
    all  jetty                             1.003 not shown          1.20 worse
-* 10 of 10000 requests failed, in 2 of 12 repeats: jetty at 1000
+* 20 of 20000 requests failed, in 2 of 12 repeats: jetty at 1000
 ";
 
     #[test]

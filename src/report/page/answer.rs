@@ -6,7 +6,6 @@ use super::super::units::counted;
 use super::chart::{grouped, shown, shown_sentence};
 use super::typography::{date, machine_date, sentence};
 use crate::analysis::Analysis;
-use crate::record::experiment::{Cell, LeftOut};
 
 /// The head of the page.
 pub(super) fn head(analysis: &Analysis) -> Markup {
@@ -34,22 +33,10 @@ fn unfinished(analysis: &Analysis) -> Markup {
             p.notice {
                 strong { "Incomplete: " }
                 (grouped(measured as f64, 0)) " of " (grouped(planned as f64, 0)) " measurements were made."
-                @if untried(analysis) > 0 { " " code { "quintain sweep --resume" } " goes on where it ended." }
+                @if analysis.untried > 0 { " " code { "quintain sweep --resume" } " goes on where it ended." }
             }
         }
     }
-}
-
-/// Measurements that nobody has tried, and that are not left out.
-fn untried(analysis: &Analysis) -> usize {
-    let is_left_out = |cell: &&Cell| {
-        let concerns = |out: &LeftOut| {
-            out.target == cell.target && out.document.as_ref().is_none_or(|document| *document == cell.document)
-        };
-        analysis.left_out.iter().any(concerns)
-    };
-    let left_out = analysis.experiment.cells.iter().filter(is_left_out).count();
-    analysis.experiment.cells.len().saturating_sub(analysis.measured + left_out + analysis.not_measured.len())
 }
 
 /// How much there is to be doubted, with the way to it.

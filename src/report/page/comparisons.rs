@@ -27,7 +27,7 @@ pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
 
 /// Why verdicts are fewer than intervals would have them.
 pub(super) const HOLM: &str = "The more there are, the more of them chance alone would call a difference: the verdicts are those after Holm's \
-     correction, half of the level for those that speak for a target and half for the points of curves. Faster and cheaper is better, slower and dearer is worse.";
+     correction, in which points of curves and those that speak for a target have a half each, where there are both. Faster and cheaper is better, slower and dearer is worse.";
 
 /// A row for each comparison, and whose it is. The two names are those of the columns that depend on how it was compared.
 pub(super) fn of_all<'a>(

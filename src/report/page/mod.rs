@@ -55,7 +55,7 @@ fn sections(analysis: &Analysis) -> [Option<Section>; 9] {
     let section = |id, heading, inside: Option<Markup>| inside.map(|inside| Section { id, heading, inside });
     [
         section("glance", "At a glance", glance::render(analysis)),
-        section("targets", "Who was measured", Some(targets::render(&analysis.experiment))),
+        section("targets", "Who was measured", Some(targets::render(analysis))),
         section("charts", "Charts", charts::render(analysis)),
         section("figures", "All figures", figures::render(analysis)),
         section("endings", "How requests ended", endings::render(analysis)),

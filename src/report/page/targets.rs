@@ -3,11 +3,14 @@
 use maud::{Markup, html};
 
 use super::chart::{Owner, shown, shown_sentence, swatch};
+use super::glance::baseline;
 use super::table::{Column, Kind, table};
-use crate::record::experiment::{Experiment, Target, TargetKind};
+use crate::analysis::Analysis;
+use crate::record::experiment::{Target, TargetKind};
 
 /// The table of targets.
-pub(super) fn render(experiment: &Experiment) -> Markup {
+pub(super) fn render(analysis: &Analysis) -> Markup {
+    let experiment = &analysis.experiment;
     let columns = [
         Column("Target", Kind::Words),
         Column("Version", Kind::Words),
@@ -16,11 +19,11 @@ pub(super) fn render(experiment: &Experiment) -> Markup {
         Column("Where it came from", Kind::Words),
     ];
     let rows = html! { @for (place, target) in experiment.targets.iter().enumerate() { (row(place, target)) } };
-    let caption = match experiment.targets.as_slice() {
-        [_] => "One target alone: nothing is compared.",
-        _ => "The first one is what the others are compared with.",
+    let caption = match analysis.comparisons.is_empty() {
+        true => "Nothing is compared.".to_owned(),
+        false => format!("The others are compared with {}.", baseline(analysis)),
     };
-    table("targets-table", caption, &columns, &rows)
+    table("targets-table", &caption, &columns, &rows)
 }
 
 fn row(place: usize, target: &Target) -> Markup {

@@ -98,7 +98,7 @@ fn question_and_answer_come_first_and_what_is_missing_is_told() {
 fn figures_reasons_and_verdicts_are_there() {
     let page = render(&sample::analysis());
     let texts = [
-        "10 of 10,000 requests failed, in 2 of 12 repeats",
+        "20 of 20,000 requests failed, in 2 of 12 repeats",
         "the client was the limit",
         "38 comparisons with tomcat could be made, of 48",
         ">faster<",

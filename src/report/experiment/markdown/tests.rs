@@ -24,7 +24,7 @@ fn the_page_has_its_parts_in_order() {
     ];
     assert_eq!(headings, expected);
     let origin =
-        "Plan `imagined`, 359 of 432 measurements, 12 repeats each, by quintain 0.1.0, begun 2026-12-01 06:18 UTC.";
+        "Plan `imagined`, 359 of 432 measurements, 12 repeats planned, by quintain 0.1.0, begun 2026-12-01 06:18 UTC.";
     assert_eq!(text.lines().nth(2), Some(origin));
 }
 
@@ -41,8 +41,8 @@ fn a_document_has_figures_comparisons_and_faults() {
         "- requests/s, jetty to tomcat: 1.003 (0.994 to 1.011), **no difference shown**, p = 1.0000 (t, Holm), p = 1.0000 \
          (Wilcoxon), 12 pairs over c = 50, 500",
     );
-    has("- \\* not valid for requests/s: 10 of 10000 requests failed, in 2 of 12 repeats: jetty at 1000");
-    has("- not valid for server CPU: 10 of 10000 requests failed, in 2 of 12 repeats: jetty at 1000");
+    has("- \\* not valid for requests/s: 20 of 20000 requests failed, in 2 of 12 repeats: jetty at 1000");
+    has("- not valid for server CPU: 20 of 20000 requests failed, in 2 of 12 repeats: jetty at 1000");
     has("- jetty at 1000 failed: 20 reset");
     let hollow = short.iter().find(|line| line.starts_with("| 1000 | jetty |")).unwrap();
     assert!(hollow.contains("| 18835 \\* |") && hollow.contains(" | - | "), "{hollow}");
