@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn a_thread_that_ended_by_itself_says_why() {
         let ends = |result: io::Result<()>| {
-            let thread = std::thread::spawn(|| result);
+            let thread = std::thread::Builder::new().name("ended".to_owned()).spawn(|| result).expect("a thread");
             while !thread.is_finished() {
                 std::thread::yield_now();
             }

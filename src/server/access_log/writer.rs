@@ -87,7 +87,8 @@ impl Writer {
         let deadline = Instant::now() + patience;
         let mut word = Message::Stop;
         // Where nobody holds the queue any more, the thread is about to end by itself.
-        while let Some(Err(TrySendError::Full(unsent))) = self.queue.upgrade().map(|queue| queue.try_send(word)) {
+        while let Some(queue) = self.queue.upgrade() {
+            let Err(TrySendError::Full(unsent)) = queue.try_send(word) else { break };
             if Instant::now() >= deadline {
                 return false;
             }
