@@ -1,12 +1,13 @@
 //! Becoming another user after what only root may do is done: a port below 1024, a log file in /var/log.
 
 use std::fmt;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::fchown;
+use std::os::fd::AsFd;
 
 use nix::errno::Errno;
 use nix::unistd::{self, Gid, Group, Uid};
+use rustix::fs::{AtFlags, chownat};
+use rustix::process::{parent_process_death_signal, set_parent_process_death_signal};
 use rustix::thread::{CapabilitySet, capabilities};
 
 /// A user of this machine.
@@ -111,17 +112,26 @@ impl User {
     }
 
     fn change(&self) -> Result<(), Errno> {
+        // With another user the kernel forgets whose end is this process's end (prctl(2)).
+        let at_parents_end = parent_process_death_signal();
         match self.name.as_deref().map(std::ffi::CString::new) {
             Some(Ok(name)) => unistd::initgroups(&name, self.gid)?,
             _ => unistd::setgroups(&[self.gid])?,
         }
         unistd::setgid(self.gid)?;
-        unistd::setuid(self.uid)
+        unistd::setuid(self.uid)?;
+        if let Ok(Some(signal)) = at_parents_end {
+            // It fails for no signal that there is.
+            let _ = set_parent_process_death_signal(Some(signal));
+        }
+        Ok(())
     }
 
-    /// Makes this user the owner of a file, so that the file can be opened again later.
-    pub fn own(&self, file: &File) -> io::Result<()> {
-        fchown(file, Some(self.uid.as_raw()), Some(self.gid.as_raw()))
+    /// Makes this user the owner of a file, so that the file can be opened again later. It may be open as a place only
+    /// (O_PATH), which fchown(2) does not take.
+    pub fn own(&self, file: impl AsFd) -> io::Result<()> {
+        let (uid, gid) = (rustix::fs::Uid::from_raw(self.uid.as_raw()), rustix::fs::Gid::from_raw(self.gid.as_raw()));
+        Ok(chownat(file, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH)?)
     }
 }
 

@@ -1,22 +1,20 @@
 //! Listening sockets, every option set explicitly beside its reason.
 
-use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::{SocketAddr, TcpListener as ProbeListener};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::net::SocketAddrUnix as UnixAddress;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use tokio::io::unix::AsyncFd;
 
+use super::socket_name::{SocketName, Turn, look_at_name, remove_stale};
 use crate::config::plan::{Address, ListenPlan};
 use crate::process::activation::Inherited;
+use crate::process::user::User;
 
 /// Why the server cannot listen: where, what the kernel said, and the way out.
 #[derive(Debug, thiserror::Error)]
@@ -37,9 +35,10 @@ pub struct Bound {
     _name: Option<SocketName>,
 }
 
-/// Binds each address of the plan once for each of `workers`.
-pub fn bind(plan: &ListenPlan, workers: usize) -> Result<Vec<Bound>, ListenError> {
-    plan.addresses.iter().map(|address| bind_one(address, Door::Site, plan, workers)).collect()
+/// Binds each address of the plan once for each of `workers`. The name of a unix socket becomes that of `heir`, whom the process
+/// is about to become.
+pub fn bind(plan: &ListenPlan, workers: usize, heir: Option<&User>) -> Result<Vec<Bound>, ListenError> {
+    plan.addresses.iter().map(|address| bind_one(address, Door::Site, plan, workers, heir)).collect()
 }
 
 /// Listens on a socket that the server was started with, instead of one of its own. All workers accept from its one
@@ -66,8 +65,8 @@ pub fn adopt(inherited: Inherited, plan: &ListenPlan, workers: usize) -> Result<
 }
 
 /// Binds the admin listener's address, which only one thread serves.
-pub fn bind_admin(address: &Address) -> Result<Bound, ListenError> {
-    bind_one(address, Door::Admin, &admin_plan(), 1)
+pub fn bind_admin(address: &Address, heir: Option<&User>) -> Result<Bound, ListenError> {
+    bind_one(address, Door::Admin, &admin_plan(), 1, heir)
 }
 
 /// Whose address it is: another setting is the way out.
@@ -111,10 +110,16 @@ pub fn admin_plan() -> ListenPlan {
     }
 }
 
-fn bind_one(address: &Address, door: Door, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
+fn bind_one(
+    address: &Address,
+    door: Door,
+    plan: &ListenPlan,
+    workers: usize,
+    heir: Option<&User>,
+) -> Result<Bound, ListenError> {
     match address {
         Address::Tcp(address) => bind_tcp(*address, door, plan, workers),
-        Address::Unix(path) => bind_unix(path, plan, workers),
+        Address::Unix(path) => bind_unix(path, plan, workers, heir),
     }
 }
 
@@ -145,27 +150,23 @@ fn bind_tcp(address: SocketAddr, door: Door, plan: &ListenPlan, workers: usize) 
         address: address.to_string(),
         reason: tcp_reason(address, door, plan.share_port, &error),
     };
-    if !plan.share_port {
-        refuse_taken_port(address).map_err(explain)?;
-    }
-    let shared = plan.share_port || workers > 1;
-    let first = tcp_listener(address, plan, shared).map_err(explain)?;
+    let first = first_tcp_listener(address, plan, workers).map_err(explain)?;
     // Port 0 lets the kernel choose; the other workers then join the port that the first one got.
     let bound = first.local_addr().map_err(explain)?.as_socket().unwrap_or(address);
     let mut sockets = vec![OwnedFd::from(first)];
     for _ in 1..workers {
-        sockets.push(tcp_listener(bound, plan, shared).map_err(explain)?.into());
+        sockets.push(tcp_listener(bound, plan, true).map_err(explain)?.into());
     }
     Ok(Bound { url: format!("http://{bound}"), sockets, _name: None })
 }
 
 /// SO_REUSEPORT would let a second server of the same user share the port in silence, and each would see half of
-/// the load. A bind without it fails while anybody listens there. (std sets SO_REUSEADDR, so TIME_WAIT does not count.)
-fn refuse_taken_port(address: SocketAddr) -> io::Result<()> {
-    if address.port() == 0 {
-        return Ok(());
-    }
-    ProbeListener::bind(address).map(drop)
+/// the load. A socket without it cannot listen where anybody does. So the first one opens the port only when it listens there:
+/// a probe that is closed before would say nothing of who comes next.
+fn first_tcp_listener(address: SocketAddr, plan: &ListenPlan, workers: usize) -> io::Result<Socket> {
+    let first = tcp_listener(address, plan, plan.share_port)?;
+    first.set_reuse_port(plan.share_port || workers > 1)?;
+    Ok(first)
 }
 
 fn look_at_tcp(mut address: SocketAddr, plan: &ListenPlan) -> io::Result<()> {
@@ -263,42 +264,15 @@ fn tcp_reason(address: SocketAddr, door: Door, share_port: bool, error: &io::Err
 
 // === Unix sockets ===
 
-/// The name of a unix socket in the file system, which outlives the socket unless somebody removes it.
-#[derive(Debug)]
-struct SocketName {
-    path: PathBuf,
-    /// Device and inode: another server may have taken the name since.
-    identity: Option<(u64, u64)>,
-}
-
-impl SocketName {
-    fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), identity: identity(path) }
-    }
-}
-
-impl Drop for SocketName {
-    fn drop(&mut self) {
-        if self.identity.is_none() || identity(&self.path) != self.identity {
-            return;
-        }
-        if let Err(error) = fs::remove_file(&self.path) {
-            tracing::warn!("cannot remove the unix socket {}: {error}", self.path.display());
-        }
-    }
-}
-
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()))
-}
-
-fn bind_unix(path: &Path, plan: &ListenPlan, workers: usize) -> Result<Bound, ListenError> {
+fn bind_unix(path: &Path, plan: &ListenPlan, workers: usize, heir: Option<&User>) -> Result<Bound, ListenError> {
     let url = format!("unix:{}", path.display());
     let explain = |error: io::Error| ListenError { address: url.clone(), reason: unix_reason(&error) };
+    let _turn = Turn::take(path);
     remove_stale(path).map_err(explain)?;
     let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking(), None).map_err(explain)?;
     socket.bind(&SockAddr::unix(path).map_err(explain)?).map_err(explain)?;
     let name = SocketName::new(path);
+    heir.filter(|heir| !heir.is_this_process()).map_or(Ok(()), |heir| name.give_to(heir)).map_err(explain)?;
     set_send_buffer(&socket, plan.send_buffer_bytes).map_err(explain)?;
     start_to_listen(&socket, plan, false).map_err(explain)?;
     // There is no SO_REUSEPORT for unix sockets: the workers share one queue.
@@ -312,31 +286,6 @@ fn shared(socket: Socket, workers: usize) -> io::Result<Vec<OwnedFd>> {
     let mut sockets = (1..workers).map(|_| socket.try_clone()).collect::<io::Result<Vec<_>>>()?;
     sockets.push(socket);
     Ok(sockets)
-}
-
-/// A name that a dead server left behind would make each restart fail. It is removed only if it is a socket and
-/// nobody answers on it.
-fn remove_stale(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-        Ok(found) if !found.file_type().is_socket() => Err(io::ErrorKind::AlreadyExists.into()),
-        Ok(_) => match UnixStream::connect(path) {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
-            _ => Err(io::ErrorKind::AddrInUse.into()),
-        },
-    }
-}
-
-/// A name that is there already is a server's, which may be the one that this one is to follow, or a dead one's.
-fn look_at_name(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if !found.file_type().is_socket() => return Err(io::ErrorKind::AlreadyExists.into()),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Ok(_) | Err(_) => {}
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
 }
 
 fn unix_reason(error: &io::Error) -> String {
@@ -387,4 +336,54 @@ fn tcp_info(socket: &OwnedFd) -> Option<libc::tcp_info> {
     };
     // SAFETY: all bytes were zeroed at creation, and every bit pattern is a valid `tcp_info`.
     (result == 0).then(|| unsafe { info.assume_init() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    const RACERS: usize = 4;
+
+    /// How many of those that start at the same time listen in the end.
+    fn winners(address: &Address) -> usize {
+        let start = Barrier::new(RACERS);
+        let race = || {
+            start.wait();
+            bind_one(address, Door::Site, &admin_plan(), 2, None).ok()
+        };
+        let held: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..RACERS).map(|_| scope.spawn(race)).collect();
+            threads.into_iter().filter_map(|thread| thread.join().unwrap()).collect()
+        });
+        held.len()
+    }
+
+    /// Whether the port is taken was asked by a socket that was closed again, before the first one of those that share it.
+    #[test]
+    fn of_servers_that_start_at_once_one_has_the_port() {
+        let mut any = 0;
+        for _ in 0..200 {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+            let winners = winners(&Address::Tcp(free));
+            assert!(winners <= 1, "{winners} listen on {free}");
+            any += winners;
+        }
+        assert!(any > 0);
+    }
+
+    /// A server that has its name and does not listen yet answers like a dead one.
+    #[test]
+    fn of_servers_that_start_at_once_one_has_the_name() {
+        let folder = tempfile::tempdir().unwrap();
+        for round in 0..200 {
+            let path = folder.path().join(round.to_string());
+            drop(UnixListener::bind(&path).unwrap());
+            assert_eq!(winners(&Address::Unix(path)), 1);
+        }
+    }
 }

@@ -28,6 +28,7 @@ pub mod request;
 mod sendfile;
 mod service;
 mod signals;
+mod socket_name;
 mod stop;
 mod transfer;
 mod transport;
@@ -101,14 +102,14 @@ pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operat
     let ServePlan { listen, threads, process, admin, live } = plan;
     let shape = model::shape(&threads);
     let room = room(&shape, &listen, inherited.len())?;
-    let (mut bound, admin) = open_doors(&listen, &admin, inherited, shape.listeners)?;
+    let user = who_to_become(&process)?;
+    let (mut bound, admin) = open_doors(&listen, &admin, inherited, shape.listeners, user.as_ref())?;
 
     let manager = Manager::of_this_process();
     // Each thread shows itself twice in the time in which it is looked at once.
     let vitals = Vitals::new(manager.watchdog().map(|interval| interval / 4));
     let post = || Arc::new(Post::new(Counters::new(shape.writers), Admission::new(0), vitals.clone()));
     let mut stage = Stage::new((0..shape.workers).map(|_| post()).collect(), threads.model, room);
-    let user = who_to_become(&process)?;
     stage.open_log(&live.log, user.as_ref())?;
     // What only root may do is done: addresses are bound, logs are open. Documents are opened by whom the server becomes.
     user.map_or(Ok(()), |user| user.become_this())?;
@@ -157,6 +158,7 @@ fn open_doors(
     admin: &AdminPlan,
     inherited: Vec<Inherited>,
     sets: usize,
+    heir: Option<&User>,
 ) -> Result<(Vec<Bound>, Option<Bound>), ServerError> {
     let AdminPlan { listen: admin } = admin;
     let admin_plan = listen::admin_plan();
@@ -165,12 +167,12 @@ fn open_doors(
         return Err(ServerError::AdminDoors(for_admin.len()));
     }
     let bound = match to_serve.is_empty() {
-        true => listen::bind(listen, sets)?,
+        true => listen::bind(listen, sets, heir)?,
         false => to_serve.into_iter().map(|door| listen::adopt(door, listen, sets)).collect::<Result<_, _>>()?,
     };
     let admin = match (for_admin.pop(), admin) {
         (Some(door), _) => Some(listen::adopt(door, &admin_plan, 1)?),
-        (None, Some(address)) => Some(listen::bind_admin(address)?),
+        (None, Some(address)) => Some(listen::bind_admin(address, heir)?),
         (None, None) => None,
     };
     if let Some(bound) = &admin {

@@ -4,6 +4,8 @@ use std::fs;
 use std::net::{Ipv6Addr, TcpListener};
 use std::path::Path;
 
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
 use crate::harness::{Client, Endpoint, Launch, Site, TEN, say_skipped};
 
 fn over(site: &Site) -> Launch {
@@ -71,6 +73,28 @@ fn a_dead_servers_unix_socket_is_taken_over_and_a_live_ones_is_not() {
     let second = launch.expect_failure();
     assert_eq!(second.status.code(), Some(1), "{second:?}");
     assert_eq!(server.get("/ten.txt").body, TEN.as_bytes());
+}
+
+/// The start waited for room in the queue of whoever has the name, for ever.
+#[test]
+fn a_name_whose_owner_is_too_busy_to_answer_is_taken() {
+    let site = Site::small();
+    let path = site.outer().join("quintain.sock");
+    let address = SocketAddrUnix::new(&path).expect("a short path");
+    let socket = || net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None);
+    let owner = socket().expect("a socket");
+    net::bind(&owner, &address).expect("a free name");
+    net::listen(&owner, 0).expect("a queue for one");
+    let waiting: Vec<_> = (0..100).map(|_| socket().expect("a socket")).collect();
+    let inside = waiting.iter().take_while(|client| net::connect(client, &address).is_ok()).count();
+    assert!(inside < 100, "the queue has a bound");
+    let name = format!("unix:{}", path.display());
+    for launch in [over(&site).listen(&name), Launch::over(site.root()).set("admin.listen", &name)] {
+        let ended = launch.expect_failure();
+        assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+        assert!(ended.stderr.contains("another server answers there"), "{ended:?}");
+    }
+    assert!(path.exists());
 }
 
 #[test]

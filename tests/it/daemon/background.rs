@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::process::Command;
+use std::process::{Child, Command};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Daemon, stderr, wait_for};
 use crate::harness::{Client, Launch, Site, TEN};
@@ -80,6 +82,51 @@ fn a_start_that_fails_gives_its_reason_and_exit_code() {
     }
 }
 
+/// The child of a command that is starting it, held before it serves; `None` if it was quicker.
+fn caught_before_it_serves(command: &mut Child) -> Option<Pid> {
+    let children = format!("/proc/{0}/task/{0}/children", command.id());
+    let child = wait_for("a child, or the end of its start", || {
+        let ended = command.try_wait().expect("it can be waited for").is_some();
+        let child =
+            fs::read_to_string(&children).ok().and_then(|text| text.trim().parse().ok()).and_then(Pid::from_raw);
+        (ended || child.is_some()).then_some(child)
+    })?;
+    kill_process(child, Signal::STOP).ok()?;
+    let state = || fs::read_to_string(format!("/proc/{}/stat", child.as_raw_nonzero())).unwrap_or_default();
+    wait_for("a stop", || [") T ", ") Z "].iter().any(|word| state().contains(word)).then_some(()));
+    let is_early = command.try_wait().expect("it can be waited for").is_none();
+    is_early.then_some(child)
+}
+
+/// Whoever gave up a start that hung left a server behind that hung for ever, or came up when nobody expected it any more.
+#[test]
+fn a_start_that_is_given_up_ends() {
+    let site = Site::small();
+    let plain = Daemon::launch(&site).set("server.workers", "64");
+    let launches = match rustix::process::geteuid().is_root() {
+        // The kernel forgets the tie when the user changes.
+        true => vec![plain.clone(), plain.flag("--user", "65534:65534")],
+        false => vec![plain],
+    };
+    for launch in launches {
+        let caught = (0..50).find_map(|_| {
+            let mut command = launch.command().spawn().expect("it runs");
+            let caught = caught_before_it_serves(&mut command);
+            if caught.is_none() {
+                let _ = Daemon { pid_file: site.outer().join("pid"), log: site.outer().join("log") };
+                let _ = command.wait();
+            }
+            caught.map(|child| (command, child))
+        });
+        let (mut command, child) = caught.expect("a start that was caught");
+        command.kill().expect("it waits");
+        command.wait().expect("it was killed");
+        let status = format!("/proc/{}/stat", child.as_raw_nonzero());
+        let _ = kill_process(child, Signal::CONT);
+        wait_for("its end", || fs::read_to_string(&status).map_or(true, |text| text.contains(") Z ")).then_some(()));
+    }
+}
+
 #[test]
 fn a_mistake_in_the_configuration_is_told_before_the_fork() {
     let site = Site::small();
@@ -136,6 +183,6 @@ fn the_log_says_who_serves_and_when_that_is_over() {
         let line = text.lines().find(|line| line.contains("listening on"))?;
         line.split_whitespace().find_map(|word| word.strip_prefix("pid="))?.parse().ok()
     });
-    super::signal(pid, rustix::process::Signal::TERM);
+    super::signal(pid, Signal::TERM);
     wait_for("its end", || read().trim_end().ends_with("INFO stopped").then_some(()));
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::{Daemon, stderr, wait_for};
-use crate::harness::{Launch, Site, TEN, say_skipped};
+use crate::harness::{Client, Endpoint, Launch, Site, TEN, say_skipped};
 
 /// A user that need not exist: numbers do.
 const NOBODY: &str = "65534:65534";
@@ -76,6 +76,22 @@ fn a_user_that_does_not_exist_is_named() {
     let ended = Launch::over(site.root()).flag("--user", "no-such-user").expect_failure();
     assert_eq!(ended.status.code(), Some(1));
     assert!(ended.stderr.contains("no user \"no-such-user\""), "{ended:?}");
+}
+
+/// It was root's, and to connect is to write: nobody but root could.
+#[test]
+fn a_unix_socket_is_the_users() {
+    let Some(site) = site() else { return };
+    let socket = |name: &str| site.outer().join(name);
+    let address = |name: &str| format!("unix:{}", socket(name).display());
+    let launch = Launch::over(site.root()).flag("--user", NOBODY).listen(&address("site.sock"));
+    let server = launch.set("admin.listen", &address("admin.sock")).start();
+    for name in ["site.sock", "admin.sock"] {
+        let facts = fs::metadata(socket(name)).expect("a socket");
+        assert_eq!((facts.uid(), facts.gid()), (65534, 65534), "{name}");
+    }
+    assert_eq!(Client::connect(&Endpoint::Unix(socket("site.sock"))).get("/ten.txt").status, 200);
+    server.stop();
 }
 
 // === Names that lead elsewhere ===
