@@ -142,12 +142,26 @@ fn watchdog() -> Option<Duration> {
     let for_another =
         std::env::var_os("WATCHDOG_PID").is_some() && number("WATCHDOG_PID") != Some(std::process::id().into());
     let micros = number("WATCHDOG_USEC").filter(|micros| *micros > 0 && !for_another)?;
-    Some(Duration::from_micros(micros))
+    Some(interval(micros))
+}
+
+/// Nobody can show a sign of life that often, and to try would fill the log.
+const SHORTEST: Duration = Duration::from_millis(100);
+
+fn interval(micros: u64) -> Duration {
+    Duration::from_micros(micros).max(SHORTEST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of an interval of a microsecond the log said five hundred times a second that no thread had got to its tasks.
+    #[test]
+    fn a_watchdog_is_fed_ten_times_a_second_at_the_most() {
+        assert_eq!(interval(1), SHORTEST);
+        assert_eq!(interval(30_000_000), Duration::from_secs(30));
+    }
 
     #[test]
     fn a_status_is_one_line_of_a_length() {

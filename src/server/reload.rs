@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use super::ServerError;
-use super::access_log::{self, Place};
+use super::access_log::{self, Place, StartError};
 use super::post::Post;
 use super::transfer::Transfer;
 use super::worker::Worker;
@@ -66,7 +66,10 @@ impl Stage {
 
     fn prepare_log(&self, plan: &LogPlan, heir: Option<&User>) -> Result<access_log::Next, ServerError> {
         let LogPlan { level: _, format: _, file: _, access, access_format } = plan;
-        self.log.prepare(access, *access_format, heir).map_err(ServerError::AccessLog)
+        self.log.prepare(access, *access_format, heir).map_err(|error| match error {
+            StartError::Destination(error) => ServerError::AccessLog(error),
+            StartError::Thread(error) => ServerError::Thread(error),
+        })
     }
 
     /// Opens the folder, anew even if it is the same one (its name may be a link that has moved), and the access log.

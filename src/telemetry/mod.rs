@@ -7,6 +7,7 @@ mod destination;
 
 use std::env;
 use std::io::{self, IsTerminal};
+use std::thread::{self, JoinHandle};
 
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
@@ -44,6 +45,7 @@ pub struct Log {
 pub fn init(plan: &LogPlan, heir: Option<&User>) -> io::Result<Log> {
     let LogPlan { level, format, file, access: _, access_format: _ } = plan;
     let destination = Destination::open(file, heir)?;
+    can_start_a_thread()?;
     let queue = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING_LINES).thread_name("log");
     let (out, guard) = queue.finish(destination.clone());
     let (lines_layer, lines) = reload::Layer::new(lines(*format, has_colour(file), out.clone()));
@@ -57,6 +59,15 @@ pub fn init(plan: &LogPlan, heir: Option<&User>) -> io::Result<Log> {
 /// Whether [`init`] could open the destination, as far as a look can tell. Nothing is made.
 pub fn look(plan: &LogPlan, heir: Option<&User>) -> io::Result<()> {
     destination::look(&plan.file, heir)
+}
+
+/// tracing-appender panics where its thread cannot be had.
+fn can_start_a_thread() -> io::Result<()> {
+    let tried = thread::Builder::new().name("log".to_owned()).spawn(|| ()).map(JoinHandle::join);
+    tried.map(drop).map_err(|error| {
+        let says = format!("cannot start the thread that writes the log: {error}; raise the limit with `ulimit -u`");
+        io::Error::new(error.kind(), says)
+    })
 }
 
 impl Log {

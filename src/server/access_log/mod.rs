@@ -93,6 +93,17 @@ impl Handle {
     }
 }
 
+/// Why lines cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The destination cannot be opened.
+    #[error(transparent)]
+    Destination(io::Error),
+    /// The system refuses the thread that writes.
+    #[error("{0}")]
+    Thread(io::Error),
+}
+
 /// Opens the destination and starts the thread that writes to it; `None` if the log is off. `lost` counts the lines that
 /// the destination does not take. A file becomes that of `heir`.
 pub fn start(
@@ -100,9 +111,9 @@ pub fn start(
     format: AccessFormat,
     heir: Option<&User>,
     lost: &Arc<AtomicU64>,
-) -> io::Result<Option<(Handle, Writer)>> {
-    let Some(out) = place::open(destination, heir)? else { return Ok(None) };
-    spawn(Box::new(out), format, QUEUE, lost).map(Some)
+) -> Result<Option<(Handle, Writer)>, StartError> {
+    let Some(out) = place::open(destination, heir).map_err(StartError::Destination)? else { return Ok(None) };
+    spawn(Box::new(out), format, QUEUE, lost).map(Some).map_err(StartError::Thread)
 }
 
 fn spawn(

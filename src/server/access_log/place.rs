@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use super::{Handle, Writer, start};
+use super::{Handle, StartError, Writer, start};
 use crate::config::plan::{AccessFormat, AccessLog};
 use crate::process::log_file::{append_to, could_append_to};
 use crate::process::user::User;
@@ -52,7 +52,12 @@ impl Place {
 
     /// Opens another destination, unless it is the present one. A file becomes that of `heir`, whom the process is about to
     /// become.
-    pub fn prepare(&self, destination: &AccessLog, format: AccessFormat, heir: Option<&User>) -> io::Result<Next> {
+    pub fn prepare(
+        &self,
+        destination: &AccessLog,
+        format: AccessFormat,
+        heir: Option<&User>,
+    ) -> Result<Next, StartError> {
         let is_present = *destination == self.destination && format == self.format;
         let opened = if is_present { None } else { Some(start(destination, format, heir, &self.lost)?) };
         Ok(Next { destination: destination.clone(), format, opened })
