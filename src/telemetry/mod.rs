@@ -7,11 +7,9 @@ mod destination;
 
 use std::env;
 use std::io::{self, IsTerminal};
-use std::thread::{self, JoinHandle};
 
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
-use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::SystemTime;
 use tracing_subscriber::layer::SubscriberExt;
@@ -22,38 +20,31 @@ use self::destination::Destination;
 use crate::config::plan::{LogFile, LogFormat, LogPlan};
 use crate::process::user::User;
 
-/// Lines that may wait for a destination that takes nothing; further ones are dropped.
-const WAITING_LINES: usize = 1024;
-
 type Lines = Box<dyn Layer<Registry> + Send + Sync>;
 
 /// The server's own log. Dropping it writes what waits, for a second at most.
 pub struct Log {
     destination: Destination,
-    out: NonBlocking,
     lines: reload::Handle<Lines, Registry>,
     level: reload::Handle<LevelFilter, tracing_subscriber::layer::Layered<reload::Layer<Lines, Registry>, Registry>>,
-    _guard: WorkerGuard,
 }
 
 /// Sends all events of the process to where the plan wants them. It works once: a process has one such log.
 ///
 /// Lines go through a thread of their own: a pipe that nobody reads would otherwise stop whoever has something to say, and
-/// that is the main thread with its clock and its signals.
+/// that is the main thread with its clock and its signals. Own code, because that of tracing-appender panics where it gets no
+/// thread, and has one for all destinations: a log that takes nothing could not be left.
 ///
 /// A file becomes that of `heir`, whom the process is about to become.
 pub fn init(plan: &LogPlan, heir: Option<&User>) -> io::Result<Log> {
     let LogPlan { level, format, file, access: _, access_format: _ } = plan;
     let destination = Destination::open(file, heir)?;
-    can_start_a_thread()?;
-    let queue = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING_LINES).thread_name("log");
-    let (out, guard) = queue.finish(destination.clone());
-    let (lines_layer, lines) = reload::Layer::new(lines(*format, has_colour(file), out.clone()));
+    let (lines_layer, lines) = reload::Layer::new(lines(*format, has_colour(file), destination.writer()));
     let (level_layer, level) = reload::Layer::new(*level);
     let subscriber = Registry::default().with(lines_layer).with(level_layer);
     tracing::subscriber::set_global_default(subscriber).map_err(io::Error::other)?;
     log_panics(destination.clone());
-    Ok(Log { destination, out, lines, level, _guard: guard })
+    Ok(Log { destination, lines, level })
 }
 
 /// Whether [`init`] could open the destination, as far as a look can tell. Nothing is made.
@@ -61,27 +52,24 @@ pub fn look(plan: &LogPlan, heir: Option<&User>) -> io::Result<()> {
     destination::look(&plan.file, heir)
 }
 
-/// tracing-appender panics where its thread cannot be had.
-fn can_start_a_thread() -> io::Result<()> {
-    let tried = thread::Builder::new().name("log".to_owned()).spawn(|| ()).map(JoinHandle::join);
-    tried.map(drop).map_err(|error| {
-        let says = format!("cannot start the thread that writes the log: {error}; raise the limit with `ulimit -u`");
-        io::Error::new(error.kind(), says)
-    })
-}
-
 impl Log {
     /// Writes as another plan wants it from now on; what cannot be opened leaves everything as it was.
     pub fn change(&self, plan: &LogPlan) -> io::Result<()> {
         let LogPlan { level, format, file, access: _, access_format: _ } = plan;
         self.destination.change(file)?;
-        self.lines.reload(lines(*format, has_colour(file), self.out.clone())).map_err(io::Error::other)?;
+        self.lines.reload(lines(*format, has_colour(file), self.destination.writer())).map_err(io::Error::other)?;
         self.level.reload(*level).map_err(io::Error::other)
     }
 
     /// Opens the file by its name again, after somebody has renamed it. If that fails, all goes on to the old one.
     pub fn reopen(&self) -> io::Result<()> {
         self.destination.reopen()
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.destination.close();
     }
 }
 

@@ -1,6 +1,8 @@
 //! SIGHUP: a configuration is taken as a whole or not at all, and nobody's connection ends because of it.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use rustix::process::Signal;
@@ -206,6 +208,26 @@ fn an_access_log_that_was_replaced_is_closed() {
         let open = files.filter(|file| file.starts_with(place.path())).count();
         (open == 1 && threads.filter(|name| name.trim() == "access-log").count() == 1).then_some(())
     });
+}
+
+/// One thread wrote to whatever the log was, and waited for the old pipe when the log was a file again.
+#[test]
+fn a_log_that_takes_nothing_can_be_left() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (pipe, file) = (place.path().join("pipe"), place.path().join("log"));
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).expect("a pipe");
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let mut full = fs::File::options().read(true).write(true).custom_flags(flags).open(&pipe).expect("a pipe");
+    let written = (0..100_000).take_while(|_| full.write(&[b'x'; 4096]).is_ok()).count();
+    assert!((1..100_000).contains(&written), "a pipe has a bound");
+
+    let reloadable = Reloadable::start(|launch| launch, "");
+    for (server, log) in [("in the pipe", &pipe), ("in the file", &file)] {
+        reloadable.write(&format!("headers.server = {server:?}\nlog.file = {log:?}"));
+        signal(reloadable.server.id(), Signal::HUP);
+        wait_for(server, || (server_line(&mut reloadable.server.client()) == server).then_some(()));
+    }
+    wait_for("a line", || fs::read_to_string(&file).is_ok_and(|text| text.contains("in force")).then_some(()));
 }
 
 #[test]
