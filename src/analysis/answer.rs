@@ -134,11 +134,11 @@ fn shown(estimate: &Estimate) -> String {
     format!("{} times ({})", estimate.shown_ratio(), estimate.shown_interval())
 }
 
-/// `1.01 times, 0.98 to 1.04; 7 more repeats would show one of this size`.
+/// `1.01 times, 0.98 to 1.04; 7 more repeats would probably show one of this size`.
 fn unshown(estimate: &Estimate) -> String {
     let ratio = format!("{} times, {}", estimate.shown_ratio(), estimate.shown_interval());
     match estimate.more_repeats {
-        Some(more) => format!("{ratio}; {} would show one of this size", counted(more, "more repeat")),
+        Some(more) => format!("{ratio}; {} would probably show one of this size", counted(more, "more repeat")),
         None => ratio,
     }
 }

@@ -46,7 +46,7 @@ fn watched(runs: &[&Run], figure: impl Fn(&Run, &Watched) -> f64) -> Option<Spre
 /// Of a process, for each request that ended by itself: what the CPU is divided by, too.
 fn switches(run: &Run, process: &Watched) -> f64 {
     let ended = run.endings.all() - run.endings.aborted;
-    (process.voluntary_switches + process.involuntary_switches) as f64 / ended.max(1) as f64
+    (process.voluntary_switches as f64 + process.involuntary_switches as f64) / ended.max(1) as f64
 }
 
 fn percentiles(runs: &[&Run]) -> Percentiles {

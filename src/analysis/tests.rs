@@ -108,6 +108,21 @@ fn a_point_has_the_figures_of_its_repeats() {
     assert_eq!(groups, expected);
 }
 
+/// A file may hold whatever it likes, and a sum beyond what a number holds is no reason to end.
+#[test]
+fn counts_that_nobody_counts_have_sums() {
+    let (experiment, mut entries) = Imagined { levels: &[50], ..imagined(&ALIKE, 3) }.results();
+    for entry in &mut entries {
+        let Entry::Measured(measured) = entry else { continue };
+        let run = run_of(measured);
+        (run.endings.ok, run.endings.reset, run.endings.aborted) = (u64::MAX, u64::MAX, 5);
+        (run.watched[0].voluntary_switches, run.watched[0].involuntary_switches) = (u64::MAX, u64::MAX);
+    }
+    let point = &Analysis::of(experiment, &entries).groups[0].series[0].points[0];
+    assert_eq!([point.endings.all(), point.endings.ok, point.endings.failed()], [u64::MAX; 3]);
+    assert!(point.switches.as_ref().unwrap().median > 1.9);
+}
+
 /// What each fault keeps a point out of: (requests/s, server CPU).
 #[test]
 fn faults_concern_what_they_spoil() {
@@ -276,7 +291,7 @@ fn more_repeats_are_told_where_they_would_help() {
     assert_eq!(estimate.word, Word::NoDifferenceShown);
     let more = estimate.more_repeats.unwrap();
     assert!(
-        analysis.answer[0].contains(&format!("; {more} more repeats would show one of this size)")),
+        analysis.answer[0].contains(&format!("; {more} more repeats would probably show one of this size)")),
         "{:?}",
         analysis.answer
     );

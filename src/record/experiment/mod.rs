@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 mod entry;
+mod plausible;
 mod read;
 
 pub use entry::{Entry, LeftOut, Measured, NotMeasured, Restarted};

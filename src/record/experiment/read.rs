@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::Error;
 
-use super::{Entry, Experiment, VERSION};
+use super::{Entry, Experiment, VERSION, plausible};
 
 /// What is planned, and where: written before the first cell.
 pub const EXPERIMENT_FILE: &str = "experiment.json";
@@ -102,7 +103,11 @@ pub fn experiment(folder: &Path) -> Result<Experiment, ReadError> {
         Ok(_) => {}
         Err(error) => return Err(ReadError::NotAnExperiment(path, error)),
     }
-    serde_json::from_str(&text).map_err(|error| ReadError::NotAnExperiment(path, error))
+    let read = serde_json::from_str(&text).and_then(|read| match plausible::experiment(&read) {
+        Some(reason) => Err(serde_json::Error::custom(reason)),
+        None => Ok(read),
+    });
+    read.map_err(|error| ReadError::NotAnExperiment(path, error))
 }
 
 fn text_of(path: &Path) -> io::Result<String> {
@@ -140,7 +145,10 @@ fn journal(mut journal: impl BufRead, path: &Path) -> Result<(Vec<Entry>, bool),
             continue;
         }
         match serde_json::from_slice(&line) {
-            Ok(entry) => entries.push(entry),
+            Ok(entry) => match plausible::entry(&entry) {
+                Some(reason) => return Err(ReadError::Line { path: path.to_owned(), line: number, reason }),
+                None => entries.push(entry),
+            },
             Err(_) if !whole && (line.len() as u64) < LONGEST => return Ok((entries, true)),
             Err(error) => {
                 return Err(ReadError::Line { path: path.to_owned(), line: number, reason: error.to_string() });
@@ -155,7 +163,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::record::experiment::{Client, LeftOut, Machine, Restarted};
+    use crate::record::experiment::{Cell, Client, ConnectionKind, LeftOut, Machine, Measured, Published, Restarted};
+    use crate::record::{Run, plain, sample};
 
     fn planned() -> Experiment {
         Experiment {
@@ -234,6 +243,60 @@ mod tests {
         let folder = folder(&format!("{first}\n{{\"moon\": 1}}\n{second}\n"));
         let error = read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("journal.jsonl, line 2: unknown variant `moon`"), "{error}");
+    }
+
+    /// They would be drawn as far as the axes reach, and a little further.
+    #[test]
+    fn figures_that_nobody_measures_are_refused() {
+        let folder = folder("");
+        let refused = |change: &dyn Fn(&mut Experiment)| {
+            let mut planned = planned();
+            change(&mut planned);
+            fs::write(folder.path().join(EXPERIMENT_FILE), serde_json::to_string(&planned).unwrap()).unwrap();
+            read(folder.path()).unwrap_err().to_string()
+        };
+        let band = refused(&|planned| planned.band = 1e308);
+        assert!(band.ends_with("is not what a sweep writes: a band of 1e308 is not between 0 and 0.5"), "{band}");
+        let figure = refused(&|planned| planned.published = vec![published(-5.0)]);
+        assert!(figure.ends_with("published requests/s of -5e0 are nothing that can be measured"), "{figure}");
+    }
+
+    fn published(requests_per_s: f64) -> Published {
+        Published {
+            source: "a paper".to_owned(),
+            server: "a server".to_owned(),
+            document: "1k.html".to_owned(),
+            connections: ConnectionKind::Short,
+            concurrency: 50,
+            requests_per_s,
+            note: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_line_with_figures_that_nobody_measures_is_refused_with_its_number() {
+        let mut record = sample::record();
+        record.runs = vec![plain::run()];
+        let cell = Cell {
+            target: "a".to_owned(),
+            document: "1k.html".to_owned(),
+            connections: ConnectionKind::Short,
+            concurrency: 50,
+            repeat: 1,
+            requests: Some(100),
+            duration_ms: None,
+        };
+        let refused = |change: &dyn Fn(&mut Run)| {
+            let mut measured = Measured { cell: cell.clone(), restarted: false, time_wait: 0, record: record.clone() };
+            change(&mut measured.record.runs[0]);
+            let line = serde_json::to_string(&Entry::Measured(Box::new(measured))).unwrap();
+            read(folder(&format!("{line}\n")).path()).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(refused(&|_| {}), Ok(()));
+        let rate = refused(&|run| run.answered_per_s = -1.0).unwrap_err();
+        assert!(rate.contains("line 1: requests/s of -1e0 are nothing that can be measured"), "{rate}");
+        let cpu = refused(&|run| run.client.cpu_per_request_us = 1e308).unwrap_err();
+        assert!(cpu.contains("line 1: CPU for each request of the client of 1e308 are nothing"), "{cpu}");
     }
 
     #[test]

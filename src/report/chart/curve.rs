@@ -75,7 +75,7 @@ fn in_drawing_order(plot: &Plot) -> impl Iterator<Item = &Line> {
 
 /// Half the width of a mark, in tenths of a pixel: where many stand beside each other they are small.
 fn mark_size(plot: &Plot, frame: &Frame) -> u32 {
-    let inside = frame.size.0 - frame.margins[1] - frame.margins[3];
+    let inside = frame.size.0.saturating_sub(frame.margins[1]).saturating_sub(frame.margins[3]);
     let step = inside / plot.levels.len().max(1) as u32;
     (step * 2).clamp(16, 45)
 }

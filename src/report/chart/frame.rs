@@ -21,6 +21,9 @@ pub(super) type Undrawable = DrawingAreaErrorKind<Infallible>;
 /// All of the canvas, in pixels.
 pub(super) type Root<'a> = DrawingArea<Canvas<'a>, Shift>;
 
+/// How many lengths of an axis from its begin something may be drawn.
+const FARTHEST: f64 = 1000.0;
+
 /// What is inside the axes.
 pub(super) type Plane<'r, 'a> = ChartContext<'r, Canvas<'a>, Cartesian2d<Axis, Axis>>;
 
@@ -41,7 +44,8 @@ impl Ranged for Axis {
 
     fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
         let share = (value - self.from) / (self.to - self.from);
-        first + (share * f64::from(last - first)).round() as i32
+        // What nobody would measure may stand in a file: it stands at the edge of the world, and pixels can be added to it.
+        first + (share.clamp(-FARTHEST, FARTHEST) * f64::from(last - first)).round() as i32
     }
 
     fn key_points<H: KeyPointHint>(&self, hint: H) -> Vec<f64> {
@@ -136,4 +140,16 @@ impl Frame {
 /// Text of an ink, which is anchored there and in the middle of its height.
 pub(super) fn style(ink: Ink, anchor: HPos) -> TextStyle<'static> {
     ("sans-serif", 12).with_color(ink).into_text_style(&(0, 0)).pos(Pos::new(anchor, VPos::Center))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_far_outside_is_at_the_edge_of_the_world() {
+        let axis = Axis { from: 0.0, to: 1e-5, ticks: Vec::new() };
+        assert_eq!([axis.map(&5e-6, (10, 110)), axis.map(&-1e300, (10, 110))], [60, 10 - 100_000]);
+        assert_eq!(axis.map(&f64::INFINITY, (110, 10)), 110 - 100_000);
+    }
 }
