@@ -22,6 +22,7 @@ pub mod signals;
 pub mod sweep;
 pub mod webbench;
 
+use crate::report::harmless;
 use console::put;
 
 /// Exit code for what cannot be done here and now: a taken port, a missing folder.
@@ -34,9 +35,9 @@ fn fail(code: u8, error: &dyn Display) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Says a sentence on stderr. Where stderr is full or nobody reads it, the exit code has to say enough.
+/// Says a sentence on stderr, in one line: parts of it may come from a file that somebody else wrote. Where stderr is full or nobody reads it, the exit code has to say enough.
 fn say(sentence: &dyn Display) {
-    let _ = writeln!(io::stderr(), "quintain: {sentence}");
+    let _ = writeln!(io::stderr(), "quintain: {}", harmless::sentence(&sentence.to_string()));
 }
 
 /// Prints without `println!`'s panic when the reader has gone (`| head`).

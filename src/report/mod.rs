@@ -12,6 +12,7 @@ pub mod across;
 mod chart;
 pub mod charts;
 pub mod experiment;
+pub mod harmless;
 pub mod hdr;
 pub mod json;
 pub mod page;

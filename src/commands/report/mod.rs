@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 
-use super::{FAILED, fail, print, say};
+use super::{FAILED, USAGE, fail, print, say};
 use crate::analysis::Analysis;
 use crate::analysis::across::{Across, Side};
 use crate::cli::ReportArgs;
 use crate::record::experiment::{JOURNAL_FILE, ReadError, Results, read};
 use crate::report::experiment::{csv, json, markdown, table};
-use crate::report::{self, charts, page};
+use crate::report::{self, charts, harmless, page};
 
 mod files;
 
@@ -40,13 +40,17 @@ pub(super) fn present(folder: &Path, out: &Path, with_charts: bool) -> ExitCode 
         Err(error) => return fail(FAILED, &error),
     };
     match write(&analysis, out, with_charts) {
-        Ok(()) => print(&format!("{}\n{}", harmless(&table::render(&analysis)), whereabouts(out, with_charts))),
+        Ok(()) => print(&format!("{}\n{}", harmless::text(&table::render(&analysis)), whereabouts(out, with_charts))),
         Err(error) => fail(FAILED, &format_args!("{error:#}")),
     }
 }
 
 /// Compares what two sweeps left.
 fn compare(before: &Path, after: &Path, out: &Path, with_charts: bool) -> ExitCode {
+    if is_same(before, after) {
+        let [before, after] = [before, after].map(Path::display);
+        return fail(USAGE, &format_args!("{before} and {after} are one folder: name the results of two sweeps"));
+    }
     let [earlier, later] = names(before, after);
     let side = |folder: &Path, name| understand(folder).map(|analysis| Side { name, analysis });
     let across = match (side(before, earlier), side(after, later)) {
@@ -56,7 +60,7 @@ fn compare(before: &Path, after: &Path, out: &Path, with_charts: bool) -> ExitCo
     match write_across(&across, out, with_charts) {
         Ok(()) => print(&format!(
             "{}\nThe comparison is {}.\n",
-            harmless(&report::across::render(&across)),
+            harmless::text(&report::across::render(&across)),
             out.join(COMPARISON).display()
         )),
         Err(error) => fail(FAILED, &error),
@@ -74,6 +78,11 @@ fn understand(folder: &Path) -> Result<Analysis, ReadError> {
     Ok(Analysis::of(experiment, &entries))
 }
 
+/// By whatever path: a folder that is not there is told of by whoever reads it.
+fn is_same(before: &Path, after: &Path) -> bool {
+    matches!((before.canonicalize(), after.canonicalize()), (Ok(before), Ok(after)) if before == after)
+}
+
 /// What two results are called: the last part of their paths, if that tells them apart.
 fn names(before: &Path, after: &Path) -> [String; 2] {
     let last = |folder: &Path| folder.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -81,12 +90,6 @@ fn names(before: &Path, after: &Path) -> [String; 2] {
         (Some(before), Some(after)) if before != after => [before, after],
         _ => [before, after].map(|folder| folder.display().to_string()),
     }
-}
-
-/// Names and reasons come from plans and from servers: what would steer a terminal is not printed.
-fn harmless(text: &str) -> String {
-    let plain = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
-    text.chars().map(plain).collect()
 }
 
 fn whereabouts(out: &Path, with_charts: bool) -> String {

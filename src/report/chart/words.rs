@@ -1,41 +1,50 @@
 //! Text from outside, and how much room text takes.
 
+use super::super::harmless::{in_page, letter, shortened};
+
 /// Longest name that is shown.
 const NAME: usize = 120;
-/// Longest sentence that is shown.
-const SENTENCE: usize = 4000;
 
 /// A name from outside as it may be shown: without characters that steer, and not longer than anybody reads. Escaping is the
 /// template's matter.
 pub(in crate::report) fn shown(name: &str) -> String {
-    shortened(name.chars().map(harmless), NAME)
+    shortened(name.chars().map(letter), NAME)
 }
 
 /// The same of a sentence, in which names may stand.
 pub(in crate::report) fn shown_sentence(text: &str) -> String {
-    shortened(text.chars().map(harmless), SENTENCE)
+    in_page(text)
 }
 
-/// What steers a terminal, an XML reader, or the direction of what follows is shown as what it is not.
-fn harmless(c: char) -> char {
-    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_no_xml = matches!(c, '\u{fffe}' | '\u{ffff}');
-    if c.is_control() || turns || is_no_xml { char::REPLACEMENT_CHARACTER } else { c }
-}
+/// Fewest letters that are left of a word: its first, its last, and what stands for the others.
+const LEAST: usize = 3;
 
-/// A name in the room for so many characters.
+/// A name in the room for so many characters. Its longest words lose their middles first: a row's name is that of a target and
+/// that of a document, and to cut either off would make rows alike.
 pub(super) fn fitted(name: &str, most: usize) -> String {
-    shortened(name.chars(), most)
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    // Dots are as wide as two letters.
+    let most = most.saturating_sub(1);
+    let words: Vec<&str> = name.split(' ').collect();
+    let long = |at_most: usize| words.iter().map(|word| word.chars().count().min(at_most) + 1).sum::<usize>() - 1;
+    match (LEAST..=most).rev().find(|at_most| long(*at_most) <= most) {
+        Some(at_most) => words.iter().map(|word| without_middle(word, at_most)).collect::<Vec<_>>().join(" "),
+        None => without_middle(name, most),
+    }
 }
 
-fn shortened(text: impl Iterator<Item = char>, most: usize) -> String {
-    let mut text = text.peekable();
-    let mut short: String = text.by_ref().take(most).collect();
-    if text.peek().is_some() {
-        short.pop();
-        short.push('…');
+/// Names of a family (`server-with-tls`, `server-without`) share their beginnings and differ in their ends.
+fn without_middle(word: &str, most: usize) -> String {
+    let letters: Vec<char> = word.chars().collect();
+    if letters.len() <= most {
+        return word.to_owned();
     }
-    short
+    let kept = most.saturating_sub(1);
+    let end = kept / 2;
+    let (first, last) = (&letters[..kept - end], &letters[letters.len() - end..]);
+    first.iter().chain(&['…']).chain(last).collect()
 }
 
 /// About how many pixels a text of 12 pixels takes: nobody knows the font.
@@ -59,9 +68,18 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_told_apart_where_there_is_little_room() {
+        let rows = ["tomcat 7.5m.html short", "tomcat 7.5m.html keep-alive"].map(|row| format!("quintain-{row}"));
+        assert_eq!(rows.map(|row| fitted(&row, 24)), ["quin…cat 7.5m…tml short", "qui…cat 7.5…tml kee…ive"]);
+        let rows = [1, 2].map(|at| format!("target-with-a-very-long-name-number-{at} 1k.html short"));
+        assert_eq!(rows.map(|row| fitted(&row, 25)), ["targe…er-1 1k.html short", "targe…er-2 1k.html short"]);
+        assert_eq!([fitted("a b c d e f", 6), fitted("a b c", 0)], ["a … f", "…"]);
+    }
+
+    #[test]
     fn long_texts_end_in_dots() {
         assert_eq!(shown(&"x".repeat(400)).chars().count(), 120);
         assert_eq!(shown_sentence(&"x".repeat(5000)).chars().count(), 4000);
-        assert_eq!([fitted("tomcat-bio", 10), fitted("tomcat-bios", 10)], ["tomcat-bio", "tomcat-bi…"]);
+        assert_eq!([fitted("tomcat-bio", 10), fitted("tomcat-bios", 10)], ["tomcat-bio", "tomc…bios"]);
     }
 }

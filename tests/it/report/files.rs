@@ -89,6 +89,34 @@ fn what_is_no_sweep_is_refused_in_a_sentence() {
     assert!(said(&[folder.path().to_str().unwrap()]).contains("journal.jsonl, line 1: unknown variant `moon`"));
 }
 
+/// What is not in order was written by nobody knows whom.
+#[test]
+fn what_a_file_says_steers_no_terminal() {
+    let folder = folder(&Shape::alone().experiment(), &[]);
+    let evil = "x\u{1b}[31m\nforged\u{7}\u{202e}";
+    let plain = |words: &str| {
+        let ran = report(&[folder.path()]);
+        assert_eq!(ran.code, Some(1), "{ran:#?}");
+        assert!(ran.stderr.contains(words) && ran.stderr.lines().count() == 1, "{ran:#?}");
+        assert!(!ran.stderr.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{ran:#?}");
+    };
+    fs::write(folder.path().join(JOURNAL_FILE), format!("{}\n", serde_json::json!({ evil: 1 }))).unwrap();
+    plain("unknown variant `x\u{fffd}[31m forged\u{fffd}\u{fffd}`");
+    let newer = Experiment { version: 2, tool: evil.to_owned(), ..Shape::alone().experiment() };
+    fs::write(folder.path().join(EXPERIMENT_FILE), serde_json::to_string(&newer).unwrap()).unwrap();
+    plain("was written by x\u{fffd}[31m forged");
+}
+
+#[test]
+fn a_folder_is_not_compared_with_itself() {
+    let folder = Shape::alone().folder();
+    let link = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(folder.path(), link.path().join("other")).unwrap();
+    let ran = report(&[folder.path().to_owned(), link.path().join("other")]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:#?}");
+    assert!(ran.stderr.ends_with("are one folder: name the results of two sweeps\n"), "{ran:#?}");
+}
+
 #[test]
 fn a_place_that_cannot_be_written_is_named_with_the_way_out() {
     let folder = folder(&Shape::alone().experiment(), &[]);
