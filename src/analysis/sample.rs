@@ -238,6 +238,28 @@ pub(crate) fn portrait() -> Analysis {
     Analysis::of(experiment, &entries)
 }
 
+/// Two servers, of which one lost a process in one repeat: its CPU takes no part in a verdict, its requests/s do.
+pub(crate) fn lost_process() -> Analysis {
+    let (experiment, mut entries) = Imagined {
+        targets: &[
+            Behaviour { name: "a", per_s: 20_000.0, cpu_us: 40.0 },
+            Behaviour { name: "b", per_s: 26_000.0, cpu_us: 24.0 },
+        ],
+        documents: &[("1k.html", 1024)],
+        kinds: &[ConnectionKind::Short],
+        levels: &[50],
+        repeats: 6,
+        noise: 0.0,
+        drift: 0.0,
+        seed: 3,
+    }
+    .results();
+    if let Some(Entry::Measured(last)) = entries.last_mut() {
+        last.record.runs[0].watched[1].gone = true;
+    }
+    Analysis::of(experiment, &entries)
+}
+
 /// A sweep that was ended before its first cell.
 pub(crate) fn nothing() -> Analysis {
     Analysis::of(analysis().experiment, &[])

@@ -76,7 +76,11 @@ fn cases(across: &Across, group: &Group) -> Vec<String> {
 
 /// What to know before believing any of it.
 pub(super) fn warnings(across: &Across) -> Vec<String> {
+    if across.before.analysis == across.after.analysis {
+        return vec![one_and_the_same(across)];
+    }
     let mut warnings = vec![apart(across)];
+    warnings.extend(turned(across));
     warnings.extend(differing(across));
     warnings.extend(in_one_only(across));
     for side in [&across.before, &across.after] {
@@ -85,8 +89,27 @@ pub(super) fn warnings(across: &Across) -> Vec<String> {
     warnings
 }
 
+fn one_and_the_same(Across { before, after, .. }: &Across) -> String {
+    format!("{} and {} are one and the same result: every ratio is 1, and says nothing.", before.name, after.name)
+}
+
+/// Whoever typed them may have meant it, so it is told and not turned back.
+fn turned(across: &Across) -> Option<String> {
+    let Across { before, after, .. } = across;
+    (began(after) < began(before)).then(|| {
+        format!(
+            "{}, which is called the later one here, was begun before {}: with the two the other way round each ratio would be turned \
+             over.",
+            after.name, before.name
+        )
+    })
+}
+
+const fn began(side: &Side) -> f64 {
+    side.analysis.experiment.started_unix_s
+}
+
 fn apart(across: &Across) -> String {
-    let began = |side: &Side| side.analysis.experiment.started_unix_s;
     let hours = (began(&across.after) - began(&across.before)).abs() / 3600.0;
     let apart = if hours < 48.0 { format!("{hours:.1} hours") } else { format!("{:.0} days", hours / 24.0) };
     format!(

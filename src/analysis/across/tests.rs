@@ -44,6 +44,24 @@ fn the_same_again_shows_no_difference() {
 }
 
 #[test]
+fn one_result_beside_itself_is_called_that() {
+    let across = Across::of(side("a", results(&SERVERS, 1)), side("b", results(&SERVERS, 1)));
+    assert_eq!(across.warnings, ["a and b are one and the same result: every ratio is 1, and says nothing."]);
+}
+
+#[test]
+fn an_order_that_is_not_that_of_time_is_told() {
+    let (mut later, entries) = results(&SERVERS, 2);
+    later.started_unix_s += 60.0;
+    let [old, new] = [("old", results(&SERVERS, 1)), ("new", (later, entries))].map(|(name, of)| side(name, of));
+    let told = |across: &Across| across.warnings.iter().filter(|words| words.contains("the other way round")).count();
+    assert_eq!(told(&Across::of(old.clone(), new.clone())), 0);
+    let across = Across::of(new, old);
+    assert!(across.warnings[1].starts_with("old, which is called the later one here, was begun before new: "));
+    assert_eq!(told(&across), 1);
+}
+
+#[test]
 fn a_new_kernel_that_helps_one_of_them() {
     let faster = [SERVERS[0], Behaviour { per_s: 26_000.0, cpu_us: 30.0, ..SERVERS[1] }];
     let (mut experiment, entries) = results(&faster, 2);

@@ -1,4 +1,8 @@
 //! `summary.csv`: a row for each point, with the comparison of the same point beside it. Every column's name has its unit.
+//!
+//! Names come from plans and reasons from servers, and programs that open such files take what begins like a formula for one.
+
+use std::borrow::Cow;
 
 use ::csv::{Error, Writer};
 use serde::Serialize;
@@ -8,16 +12,16 @@ use crate::analysis::{Analysis, Estimate, Group, Metric, Percentiles, Point, Ser
 /// A point. Fields are columns, in their order.
 #[derive(Debug, Serialize)]
 struct Row<'a> {
-    plan: &'a str,
-    document: &'a str,
+    plan: Cow<'a, str>,
+    document: Cow<'a, str>,
     document_bytes: u64,
     connections: &'static str,
     concurrency: u64,
-    target: &'a str,
+    target: Cow<'a, str>,
     repeats: usize,
     valid_for_requests_per_s: bool,
     valid_for_server_cpu: bool,
-    faults: String,
+    faults: Cow<'a, str>,
     requests_per_s_median: f64,
     requests_per_s_min: f64,
     requests_per_s_max: f64,
@@ -35,7 +39,7 @@ struct Row<'a> {
     requests_ok: u64,
     requests_failed: u64,
     requests_aborted: u64,
-    baseline: &'a str,
+    baseline: Cow<'a, str>,
     requests_per_s_ratio: Option<f64>,
     requests_per_s_ratio_low: Option<f64>,
     requests_per_s_ratio_high: Option<f64>,
@@ -76,16 +80,16 @@ fn row<'a>(analysis: &'a Analysis, group: &'a Group, series: &'a Series, point: 
     let Percentiles { p50, p90, p99, max } = &point.latency_ms;
     let faults: Vec<&str> = point.faults.iter().map(|fault| fault.words.as_str()).collect();
     Row {
-        plan: &analysis.experiment.plan,
-        document: &group.document.name,
+        plan: text(&analysis.experiment.plan),
+        document: text(&group.document.name),
         document_bytes: group.document.bytes,
         connections: group.connections.name(),
         concurrency: point.concurrency,
-        target: &series.target,
+        target: text(&series.target),
         repeats: point.repeats,
         valid_for_requests_per_s: point.is_valid(Metric::RequestsPerSecond),
         valid_for_server_cpu: point.is_valid(Metric::ServerCpu),
-        faults: faults.join("; "),
+        faults: text(&faults.join("; ")).into_owned().into(),
         requests_per_s_median: rounded(point.requests_per_s.median),
         requests_per_s_min: rounded(point.requests_per_s.min),
         requests_per_s_max: rounded(point.requests_per_s.max),
@@ -103,7 +107,7 @@ fn row<'a>(analysis: &'a Analysis, group: &'a Group, series: &'a Series, point: 
         requests_ok: point.endings.ok,
         requests_failed: point.endings.failed(),
         requests_aborted: point.endings.aborted,
-        baseline: if series.target == group.baseline { "" } else { &group.baseline },
+        baseline: if series.target == group.baseline { "".into() } else { text(&group.baseline) },
         requests_per_s_ratio: of(rates, |estimate| estimate.ratio),
         requests_per_s_ratio_low: of(rates, |estimate| estimate.low),
         requests_per_s_ratio_high: of(rates, |estimate| estimate.high),
@@ -115,6 +119,11 @@ fn row<'a>(analysis: &'a Analysis, group: &'a Group, series: &'a Series, point: 
         server_cpu_p_holm: of(cpu, |estimate| estimate.p_holm),
         server_cpu_word: word(cpu),
     }
+}
+
+/// An apostrophe before what would be a formula, as spreadsheets themselves write it.
+fn text(text: &str) -> Cow<'_, str> {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}").into() } else { text.into() }
 }
 
 fn of(estimate: Option<&Estimate>, figure: fn(&Estimate) -> f64) -> Option<f64> {
@@ -168,6 +177,21 @@ mod tests {
         let valid = (&limited[at("valid_for_requests_per_s")], &limited[at("valid_for_server_cpu")]);
         assert_eq!(valid, ("false", "true"));
         assert_eq!((&limited[at("requests_per_s_ratio")], &limited[at("server_cpu_word")]), ("", "better"));
+    }
+
+    #[test]
+    fn no_text_is_a_formula() {
+        let mut analysis = sample::lost_process();
+        analysis.experiment.plan = "=HYPERLINK(\"x\")".to_owned();
+        let group = &mut analysis.groups[0];
+        group.document.name = "@sum".to_owned();
+        (group.baseline, group.series[1].target) = ("+1".to_owned(), "-2".to_owned());
+        group.series[1].points[0].faults[0].words = "\tx".to_owned();
+        let text = render(&analysis).unwrap();
+        let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        let row = reader.records().last().unwrap().unwrap();
+        let texts: Vec<_> = row.iter().filter(|cell| cell.starts_with('\'')).collect();
+        assert_eq!(texts, ["'=HYPERLINK(\"x\")", "'@sum", "'-2", "'\tx", "'+1"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod tables;
 use crate::analysis::Analysis;
 use crate::record::experiment::ConnectionKind;
 
+use super::super::harmless::letter;
 use super::super::units::counted;
 use super::moment::moment;
 
@@ -41,12 +42,12 @@ fn origin(analysis: &Analysis) -> String {
     let experiment = &analysis.experiment;
     let when = moment(experiment.started_unix_s);
     format!(
-        "Plan `{}`, {} of {}, {} planned, by {}{}.",
-        experiment.plan,
+        "Plan {}, {} of {}, {} planned, by {}{}.",
+        escaped(&experiment.plan),
         analysis.measured,
         counted(experiment.cells.len() as u64, "measurement"),
         counted(experiment.repeats, "repeat"),
-        experiment.tool,
+        escaped(&experiment.tool),
         if when.is_empty() { when } else { format!(", begun {when}") }
     )
 }
@@ -63,11 +64,13 @@ fn list(sentences: &[String]) -> String {
 /// Names and reasons come from plans and from servers: what would be markup, or would end a cell or a line, is not.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' => escaped.extend(['\\', letter]),
-            _ if letter.is_control() => escaped.push(' '),
-            _ => escaped.push(letter),
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' | '~' => {
+                escaped.extend(['\\', c]);
+            }
+            _ if c.is_control() => escaped.push(' '),
+            _ => escaped.push(letter(c)),
         }
     }
     escaped

@@ -94,7 +94,7 @@ impl Row<'_> {
     fn render(&self, name: usize) -> String {
         let Self { concurrency, target, rate, reach, rate_verdict, cpu, cpu_verdict, p99, failed } = self;
         let line = format!(
-            "{concurrency:>6}  {target:<name$} {rate:>10} {reach:>6} {rate_verdict:<VERDICT$} {cpu:>8} \
+            "{concurrency:>6}  {target:<name$} {rate:>10} {reach:>6} {rate_verdict:<VERDICT$} {cpu:>9} \
              {cpu_verdict:<VERDICT$} {p99:>8} {failed:>6}"
         );
         line.trim_end().to_owned() + "\n"
@@ -114,7 +114,7 @@ fn head(baseline: &str, is_compared: bool) -> Row<'static> {
         rate: "requests/s".to_owned(),
         reach: "range".to_owned(),
         rate_verdict: against.clone(),
-        cpu: "CPU/req.".to_owned(),
+        cpu: "CPU/req. ".to_owned(),
         cpu_verdict: against,
         p99: "p99".to_owned(),
         failed: "failed".to_owned(),
@@ -125,14 +125,17 @@ fn head(baseline: &str, is_compared: bool) -> Row<'static> {
 fn row<'a>(analysis: &Analysis, group: &Group, series: &'a Series, point: &Point, is_first: bool) -> Row<'a> {
     let level = if is_first { point.concurrency.to_string() } else { String::new() };
     let verdict = |metric| analysis.comparison(group, &series.target, metric, Some(point.concurrency)).map(short);
-    let hollow = if point.broken.is_empty() { " " } else { "*" };
+    let [rate_star, cpu_star] = Metric::ALL.map(|metric| if point.is_valid(metric) { " " } else { "*" });
     Row {
         concurrency: level,
         target: &series.target,
-        rate: format!("{}{hollow}", rate(point.requests_per_s.median)),
+        rate: format!("{}{rate_star}", rate(point.requests_per_s.median)),
         reach: reach(&point.requests_per_s).map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
         rate_verdict: verdict(Metric::RequestsPerSecond).unwrap_or_default(),
-        cpu: point.server_cpu_us.as_ref().map_or_else(|| "-".to_owned(), |us| time(us.median * 1e3)),
+        cpu: point
+            .server_cpu_us
+            .as_ref()
+            .map_or_else(|| "- ".to_owned(), |us| format!("{}{cpu_star}", time(us.median * 1e3))),
         cpu_verdict: verdict(Metric::ServerCpu).unwrap_or_default(),
         p99: point.latency_ms.p99.as_ref().map_or_else(|| "-".to_owned(), |ms| time(ms.median * 1e6)),
         failed: point.endings.failed().to_string(),
@@ -172,7 +175,10 @@ fn short(comparison: &Comparison) -> String {
 
 /// Why points are hollow: a line for each reason, up to a bound.
 fn reasons(group: &Group) -> String {
-    let all = invalid(group, Metric::RequestsPerSecond);
+    let mut all = invalid(group, Metric::RequestsPerSecond);
+    let of_cpu = invalid(group, Metric::ServerCpu).into_iter().filter(|reason| !all.contains(reason));
+    let of_cpu: Vec<_> = of_cpu.map(|reason| format!("only CPU/req.: {reason}")).collect();
+    all.extend(of_cpu);
     let mut text: String = all.iter().take(REASONS).map(|reason| wrapped("*", reason, 2)).collect();
     if all.len() > REASONS {
         text += &format!("* and {}, in summary.md\n", counted((all.len() - REASONS) as u64, "more reason"));
@@ -195,18 +201,18 @@ mod tests {
 
     const SHORT: &str = "\
 1k.html (1.00 KiB), short connections
- conc.  target          requests/s  range to tomcat       CPU/req. to tomcat            p99 failed
-    50  tomcat              19055    12 %                  42.2 us                  5.19 ms      0
-        nginx               24679    13 % 1.29 better      25.1 us 0.601 better     4.01 ms      0
-        jetty               19155    16 % 0.998 not shown  50.7 us 1.21 worse       5.16 ms      0
-   500  tomcat              18910    14 %                  42.3 us                  52.3 ms      0
-        nginx               24730    12 % 1.30 better      25.1 us 0.595 better     40.0 ms      0
-        jetty               18925    10 % 1.007 not shown  50.4 us 1.20 worse       52.3 ms      0
-  1000  tomcat              18781    10 %                  42.8 us                   105 ms      0
-        nginx               24171    11 % 1.30 better      25.6 us 0.600 better     81.9 ms      0
-        jetty               18835*   11 % -                50.9 us -                 105 ms     20
-   all  nginx                             1.29 better              0.598 better
-   all  jetty                             1.003 not shown          1.20 worse
+ conc.  target          requests/s  range to tomcat       CPU/req.  to tomcat            p99 failed
+    50  tomcat              19055    12 %                  42.2 us                   5.19 ms      0
+        nginx               24679    13 % 1.29 better      25.1 us  0.601 better     4.01 ms      0
+        jetty               19155    16 % 0.998 not shown  50.7 us  1.21 worse       5.16 ms      0
+   500  tomcat              18910    14 %                  42.3 us                   52.3 ms      0
+        nginx               24730    12 % 1.30 better      25.1 us  0.595 better     40.0 ms      0
+        jetty               18925    10 % 1.007 not shown  50.4 us  1.20 worse       52.3 ms      0
+  1000  tomcat              18781    10 %                  42.8 us                    105 ms      0
+        nginx               24171    11 % 1.30 better      25.6 us  0.600 better     81.9 ms      0
+        jetty               18835*   11 % -                50.9 us* -                 105 ms     20
+   all  nginx                             1.29 better               0.598 better
+   all  jetty                             1.003 not shown           1.20 worse
 * 20 of 20000 requests failed, in 2 of 12 repeats: jetty at 1000
 ";
 
@@ -228,10 +234,18 @@ mod tests {
     }
 
     #[test]
+    fn cpu_that_takes_no_part_has_a_star_too() {
+        let text = render(&sample::lost_process());
+        assert!(text.contains(" 1.30 better      24.0 us* -  "), "{text}");
+        assert!(text.contains("\n* only CPU/req.: a process of the server ended"), "{text}");
+        assert_fits(&text);
+    }
+
+    #[test]
     fn one_target_has_nothing_to_be_compared_with() {
         let text = render(&sample::portrait());
         let head =
-            " conc.  target          requests/s  range                 CPU/req.                      p99 failed\n";
+            " conc.  target          requests/s  range                 CPU/req.                       p99 failed\n";
         assert!(text.contains(head), "{text}");
         assert!(!text.contains("\n   all  "), "{text}");
         assert_fits(&text);

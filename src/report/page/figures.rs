@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::chart::{Dimension, group_name, grouped, shown};
-use super::table::{Column, Kind, figure, hollow, nothing, table};
+use super::table::{Column, Kind, figure, hollow, judged, nothing, table};
 use super::typography::{sentence, spread};
-use crate::analysis::{Analysis, Group, Point, Spread};
+use crate::analysis::{Analysis, Group, Metric, Point, Spread};
 
 const NS_PER_US: f64 = 1e3;
 const NS_PER_MS: f64 = 1e6;
@@ -58,7 +58,8 @@ fn rows(group: &Group) -> Markup {
 }
 
 fn row(target: &str, point: &Point, first_of_level: bool) -> Markup {
-    let Point { concurrency, repeats, broken, requests_per_s, server_cpu_us, client_cpu_us, latency_ms, .. } = point;
+    let Point { concurrency, repeats, requests_per_s, server_cpu_us, client_cpu_us, latency_ms, .. } = point;
+    let [rate_is_hollow, cpu_is_hollow] = Metric::ALL.map(|metric| !point.is_valid(metric));
     let measured = |figures: &Option<Spread>, one, dimension| match figures {
         Some(figures) => figure(&spread(figures, one, dimension)),
         None => nothing(),
@@ -69,16 +70,24 @@ fn row(target: &str, point: &Point, first_of_level: bool) -> Markup {
             th scope="row" { (shown(target)) }
             td.figures { (grouped(*concurrency as f64, 0)) }
             td.figures { (repeats) }
-            td.figures.main.hollow[!broken.is_empty()] {
-                (hollow(!broken.is_empty())) (spread(requests_per_s, 1.0, Dimension::Rate))
+            td.figures.main.hollow[rate_is_hollow] {
+                (hollow(rate_is_hollow)) (spread(requests_per_s, 1.0, Dimension::Rate))
             }
-            (measured(server_cpu_us, NS_PER_US, Dimension::Time))
+            @if let Some(us) = server_cpu_us { (judged(cpu_is_hollow, &spread(us, NS_PER_US, Dimension::Time))) } @else { (nothing()) }
             (measured(client_cpu_us, NS_PER_US, Dimension::Time))
             @for latency in latencies { (measured(latency, NS_PER_MS, Dimension::Time)) }
             (measured(&point.resident_bytes, 1.0, Dimension::Bytes))
             (measured(&point.threads, 1.0, Dimension::Count))
             (measured(&point.switches, 1.0, Dimension::Share))
-            td.reasons { (broken.iter().map(|reason| sentence(reason)).collect::<Vec<_>>().join("; ")) }
+            td.reasons { (reasons(point)) }
         }
     }
+}
+
+/// Those that keep its requests/s out, and then those that keep only its CPU out, which say so.
+fn reasons(point: &Point) -> String {
+    let of_rates = point.faults_of(Metric::RequestsPerSecond).map(|fault| sentence(&fault.words));
+    let of_cpu = point.faults_of(Metric::ServerCpu).filter(|fault| !fault.kind.concerns(Metric::RequestsPerSecond));
+    let of_cpu = of_cpu.map(|fault| format!("{} (CPU only)", sentence(&fault.words)));
+    of_rates.chain(of_cpu).collect::<Vec<_>>().join("; ")
 }

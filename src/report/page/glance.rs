@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::chart::{self, Dimension, Drawing, Size, group_name, grouped, shown};
 use super::ratios;
-use super::table::{Column, Kind, hollow, table};
+use super::table::{Column, Kind, hollow, judged, table};
 use super::typography::sentence;
 use crate::analysis::{Analysis, Comparison, Group, Metric, Point, Spread};
 
@@ -75,7 +75,7 @@ fn alone(analysis: &Analysis) -> Markup {
     ];
     let rows = html! { @for group in &analysis.groups { (rows(group)) } };
     let points = analysis.groups.iter().flat_map(|group| &group.series).flat_map(|series| &series.points);
-    let any_hollow = points.into_iter().any(|point| !point.broken.is_empty());
+    let any_hollow = points.into_iter().any(|point| Metric::ALL.into_iter().any(|metric| !point.is_valid(metric)));
     html! {
         (table("glance-table", "Medians over the repeats", &columns, &rows))
         @if any_hollow {
@@ -96,7 +96,7 @@ fn rows(group: &Group) -> Markup {
 fn row(group: &Group, point: &Point, first: bool) -> Markup {
     const NS_PER_US: f64 = 1e3;
     const NS_PER_MS: f64 = 1e6;
-    let is_hollow = !point.broken.is_empty();
+    let [rate_is_hollow, cpu_is_hollow] = Metric::ALL.map(|metric| !point.is_valid(metric));
     let time = |figures: &Option<Spread>, one| match figures {
         Some(figures) => Dimension::Time.words(figures.median * one),
         None => "–".to_owned(),
@@ -105,8 +105,8 @@ fn row(group: &Group, point: &Point, first: bool) -> Markup {
         tr.level[first].same[!first] {
             th scope="row" { @if first { (group_name(group)) } @else { span.unseen { (group_name(group)) } } }
             td.figures { (grouped(point.concurrency as f64, 0)) }
-            td.figures.main.hollow[is_hollow] { (hollow(is_hollow)) (Dimension::Rate.words(point.requests_per_s.median)) }
-            td.figures { (time(&point.server_cpu_us, NS_PER_US)) }
+            td.figures.main.hollow[rate_is_hollow] { (hollow(rate_is_hollow)) (Dimension::Rate.words(point.requests_per_s.median)) }
+            (judged(cpu_is_hollow, &html! { (time(&point.server_cpu_us, NS_PER_US)) }))
             td.figures { (time(&point.latency_ms.p50, NS_PER_MS)) }
             td.figures { (time(&point.latency_ms.p99, NS_PER_MS)) }
         }

@@ -47,6 +47,11 @@ pub(super) fn hollow(is_hollow: bool) -> Markup {
     html! { @if is_hollow { span.sign title="takes no part in a verdict" { "○ " } } }
 }
 
+/// A figure that would take part in a verdict.
+pub(super) fn judged(is_hollow: bool, inside: &Markup) -> Markup {
+    html! { td.figures.hollow[is_hollow] { (hollow(is_hollow)) (inside) } }
+}
+
 /// What was not measured.
 pub(super) fn nothing() -> Markup {
     html! { td.figures { span.muted title="not measured" { "–" } } }

@@ -116,6 +116,19 @@ fn figures_reasons_and_verdicts_are_there() {
     }
 }
 
+#[test]
+fn cpu_that_takes_no_part_is_hollow_and_has_its_reason() {
+    let hollow = r#"<td class="figures hollow"><span class="sign" title="takes no part in a verdict">○ </span>24.0 µs"#;
+    let page = render(&sample::lost_process());
+    assert_eq!(page.matches(hollow).count(), 1);
+    assert!(page.contains("a process of the server ended, in 1 of 6 repeats (CPU only)</td>"), "no reason");
+    let mut alone = sample::lost_process();
+    alone.experiment.targets.remove(0);
+    alone.groups[0].series.remove(0);
+    alone.comparisons.clear();
+    assert_eq!(render(&alone).matches(hollow).count(), 2, "at a glance, and in the figures");
+}
+
 /// Server lines, plan files and reasons are what somebody else wrote.
 #[test]
 fn hostile_names_stay_text() {

@@ -48,7 +48,7 @@ fn row(analysis: &Analysis, group: &Group, series: &Series, point: &Point) -> St
         let comparison = analysis.comparison(group, &series.target, metric, Some(point.concurrency));
         comparison.map(|comparison| verdict(comparison).unwrap_or_else(|| "-".to_owned())).unwrap_or_default()
     };
-    let hollow = if point.broken.is_empty() { "" } else { " \\*" };
+    let [rate_star, cpu_star] = Metric::ALL.map(|metric| if point.is_valid(metric) { "" } else { " \\*" });
     let median = |spread: &Option<Spread>, show: &dyn Fn(f64) -> String| {
         spread.as_ref().map_or_else(|| "-".to_owned(), |spread| show(spread.median))
     };
@@ -56,13 +56,13 @@ fn row(analysis: &Analysis, group: &Group, series: &Series, point: &Point) -> St
     cells([
         point.concurrency.to_string(),
         escaped(&series.target),
-        format!("{}{hollow}", rate(spread.median)),
+        format!("{}{rate_star}", rate(spread.median)),
         reach(spread).map_or_else(
             || "-".to_owned(),
             |share| format!("{} to {} ({:.0} %)", rate(spread.min), rate(spread.max), 100.0 * share),
         ),
         compared(Metric::RequestsPerSecond),
-        median(&point.server_cpu_us, &|us| time(us * 1e3)),
+        median(&point.server_cpu_us, &|us| format!("{}{cpu_star}", time(us * 1e3))),
         compared(Metric::ServerCpu),
         median(&point.latency_ms.p50, &|ms| time(ms * 1e6)),
         median(&point.latency_ms.p99, &|ms| time(ms * 1e6)),
@@ -107,7 +107,7 @@ fn faults(group: &Group) -> String {
     let [rates, cpu] = Metric::ALL.map(|metric| invalid(group, metric));
     let mut lines = Vec::new();
     lines.extend(rates.iter().map(|reason| format!("- \\* not valid for requests/s: {}\n", escaped(reason))));
-    lines.extend(cpu.iter().map(|reason| format!("- not valid for server CPU: {}\n", escaped(reason))));
+    lines.extend(cpu.iter().map(|reason| format!("- \\* not valid for server CPU: {}\n", escaped(reason))));
     let points = group.series.iter().flat_map(|series| series.points.iter().map(move |point| (series, point)));
     lines.extend(points.filter(|(_, point)| point.endings.failed() > 0).map(failures));
     if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }

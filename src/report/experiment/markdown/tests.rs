@@ -24,7 +24,7 @@ fn the_page_has_its_parts_in_order() {
     ];
     assert_eq!(headings, expected);
     let origin =
-        "Plan `imagined`, 359 of 432 measurements, 12 repeats planned, by quintain 0.1.0, begun 2026-12-01 06:18 UTC.";
+        "Plan imagined, 359 of 432 measurements, 12 repeats planned, by quintain 0.1.0, begun 2026-12-01 06:18 UTC.";
     assert_eq!(text.lines().nth(2), Some(origin));
 }
 
@@ -42,10 +42,17 @@ fn a_document_has_figures_comparisons_and_faults() {
          (Wilcoxon), 12 pairs over c = 50, 500",
     );
     has("- \\* not valid for requests/s: 20 of 20000 requests failed, in 2 of 12 repeats: jetty at 1000");
-    has("- not valid for server CPU: 20 of 20000 requests failed, in 2 of 12 repeats: jetty at 1000");
+    has("- \\* not valid for server CPU: 20 of 20000 requests failed, in 2 of 12 repeats: jetty at 1000");
     has("- jetty at 1000 failed: 20 reset");
     let hollow = short.iter().find(|line| line.starts_with("| 1000 | jetty |")).unwrap();
     assert!(hollow.contains("| 18835 \\* |") && hollow.contains(" | - | "), "{hollow}");
+}
+
+#[test]
+fn cpu_that_takes_no_part_has_a_star_too() {
+    let text = render(&sample::lost_process(), &[]);
+    assert!(text.contains("| 50 | b | 26000 | 26000 to 26000 (0 %) | 1.30 better | 24.0 us \\* | - |"), "{text}");
+    assert!(text.contains("\n- \\* not valid for server CPU: a process of the server ended"), "{text}");
 }
 
 #[test]
@@ -79,10 +86,13 @@ fn charts_stand_where_their_figures_are() {
 fn what_servers_and_plans_say_is_no_markup() {
     let mut analysis = sample::portrait();
     analysis.experiment.targets[0].version = "x | <img src=y>\n# z".to_owned();
-    analysis.warnings = vec!["*bold* [link](to)".to_owned()];
+    analysis.warnings = vec!["*bold* [link](to) &lt; \u{202e}turned".to_owned()];
+    (analysis.experiment.plan, analysis.experiment.tool) = ("`\n\n# x".to_owned(), "<b>tool</b>".to_owned());
     let text = render(&analysis, &[]);
     assert!(text.contains("| x \\| \\<img src=y\\> \\# z |"), "{text}");
-    assert!(text.contains("- \\*bold\\* \\[link\\](to)\n"), "{text}");
+    assert!(text.contains("\nPlan \\`  \\# x, 24 of 24"), "{text}");
+    assert!(text.contains(", by \\<b\\>tool\\</b\\>, begun"), "{text}");
+    assert!(text.contains("- \\*bold\\* \\[link\\](to) \\&lt; \u{fffd}turned\n"), "{text}");
 }
 
 #[test]
