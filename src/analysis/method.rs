@@ -11,7 +11,7 @@ pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
     if !analysis.comparisons.is_empty() {
         method.extend([blocks(analysis), intervals(), words(analysis)]);
     }
-    if analysis.groups.iter().any(|group| !group.published.is_empty()) {
+    if analysis.groups.iter().any(|group| group.published_beside().next().is_some()) {
         method.push(
             "Published figures are those of other machines: compare the shapes of the curves, not their heights."
                 .to_owned(),

@@ -213,6 +213,14 @@ impl Group {
     pub fn series_of(&self, target: &str) -> Option<&Series> {
         self.series.iter().find(|series| series.target == target)
     }
+
+    /// What others have published between the lowest concurrency that was measured and the highest: farther out there is
+    /// nothing to lay it beside.
+    pub fn published_beside(&self) -> impl Iterator<Item = &Published> {
+        let levels = || self.series.iter().flat_map(|series| &series.points).map(|point| point.concurrency);
+        let (least, most) = (levels().min(), levels().max());
+        self.published.iter().filter(move |one| least <= Some(one.concurrency) && Some(one.concurrency) <= most)
+    }
 }
 
 impl Series {

@@ -54,10 +54,9 @@ impl Plot {
         let mut levels: Vec<_> = lines.iter().flat_map(|line| &line.dots).map(|dot| dot.concurrency).collect();
         levels.sort_unstable();
         levels.dedup();
-        let (least, most) = (*levels.first()?, *levels.last()?);
+        levels.first()?;
         if quantity == Quantity::Requests {
-            let within = |published: &&Published| (least..=most).contains(&published.concurrency);
-            lines.extend(published(group.published.iter().filter(within)));
+            lines.extend(published(group.published_beside()));
         }
         Some(Self { quantity, levels, lines })
     }

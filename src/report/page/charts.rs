@@ -52,7 +52,8 @@ fn asked(group: &Group) -> String {
 fn legend(analysis: &Analysis, group: &Group) -> Markup {
     let series = group.series.iter().filter(|series| !series.points.is_empty());
     let entries: Vec<_> = series.map(|series| (place(analysis, &series.target), shown(&series.target))).collect();
-    let published: BTreeSet<_> = group.published.iter().map(|one| (published_name(one), shown(&one.source))).collect();
+    let published: BTreeSet<_> =
+        group.published_beside().map(|one| (published_name(one), shown(&one.source))).collect();
     html! {
         @if entries.len() + published.len() > 1 {
             ul.legend {

@@ -129,6 +129,17 @@ fn cpu_that_takes_no_part_is_hollow_and_has_its_reason() {
     assert_eq!(render(&alone).matches(hollow).count(), 2, "at a glance, and in the figures");
 }
 
+#[test]
+fn what_was_published_of_other_concurrencies_has_no_part() {
+    let listed = |analysis: &Analysis| render(analysis).contains("tomcat 7, published (a paper)");
+    let mut analysis = sample::analysis();
+    assert!(listed(&analysis));
+    for figure in analysis.groups.iter_mut().flat_map(|group| &mut group.published) {
+        figure.concurrency += 5000;
+    }
+    assert!(!listed(&analysis), "it is not drawn");
+}
+
 /// Server lines, plan files and reasons are what somebody else wrote.
 #[test]
 fn hostile_names_stay_text() {
