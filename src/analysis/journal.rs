@@ -8,7 +8,7 @@ use crate::record::experiment::{Cell, Entry, Experiment, LeftOut, Measured, NotM
 pub(super) struct Journal<'a> {
     /// Of each planned cell that was measured; where a journal has two lines for one, the later.
     pub(super) measured: BTreeMap<&'a Cell, &'a Measured>,
-    /// Cells that were tried in vain, and never with success.
+    /// Planned cells that were tried in vain and never with success, each once with its last reason.
     pub(super) not_measured: Vec<NotMeasured>,
     /// Who takes no part, each once.
     pub(super) left_out: Vec<LeftOut>,
@@ -26,7 +26,8 @@ impl<'a> Journal<'a> {
                 Entry::Measured(measured) if planned.contains(&measured.cell) => journal.take(measured),
                 // What nobody planned is no part of the experiment.
                 Entry::Measured(_) => {}
-                Entry::NotMeasured(cell) => journal.not_measured.push(cell.clone()),
+                Entry::NotMeasured(tried) if planned.contains(&tried.cell) => journal.not_measured.push(tried.clone()),
+                Entry::NotMeasured(_) => {}
                 // A sweep that is resumed says it again.
                 Entry::LeftOut(out) if journal.left_out.contains(out) => {}
                 Entry::LeftOut(out) => journal.left_out.push(out.clone()),
@@ -34,7 +35,11 @@ impl<'a> Journal<'a> {
             }
         }
         let measured = &journal.measured;
-        journal.not_measured.retain(|tried| !measured.contains_key(&tried.cell));
+        // A sweep that is resumed tries it again: the last reason is the one that stands.
+        let mut told: BTreeSet<Cell> = BTreeSet::new();
+        journal.not_measured.reverse();
+        journal.not_measured.retain(|tried| !measured.contains_key(&tried.cell) && told.insert(tried.cell.clone()));
+        journal.not_measured.reverse();
         journal
     }
 

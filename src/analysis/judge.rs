@@ -9,6 +9,10 @@ pub const LEVEL: f64 = 0.05;
 /// How often the number of repeats that is told would show a difference of the size that was seen.
 const POWER: f64 = 0.8;
 
+/// What logarithms are wrong by at most, and much less than anything that is measured: runs that are all at the very edge of the
+/// band are not beyond it.
+const ROUNDING: f64 = 1e-12;
+
 /// The logarithms of the figures of one comparison, all of them finite.
 pub(super) struct Sample {
     pub(super) metric: Metric,
@@ -52,7 +56,7 @@ struct Tested<'a> {
 /// The other way round, ranks show a difference that the mean does not, because one wild run made its interval wide. That is a
 /// claim of its own, so there the p values of the ranks have Holm's correction too, and it takes many repeats to be made.
 pub(super) fn judge(all: &[Sample], band: f64) -> Vec<Option<Estimate>> {
-    let margin = band.max(0.0).ln_1p();
+    let margin = band.max(0.0).ln_1p() + ROUNDING;
     let tested: Vec<_> = all.iter().map(|sample| test(sample, margin)).collect();
     let made: Vec<&Tested<'_>> = tested.iter().flatten().collect();
     let scopes: Vec<Scope> = made.iter().map(|tested| tested.sample.scope).collect();
@@ -190,6 +194,16 @@ mod tests {
         assert_eq!((estimate.word, estimate.more_repeats), (Word::NoDifferenceShown, None));
         assert!(estimate.low > 1.0, "of 1 itself it differs");
         assert_eq!((estimate.p_t, estimate.p_wilcoxon), (1.0, 1.0));
+    }
+
+    #[test]
+    fn the_edge_of_the_band_is_within_it() {
+        for (above, below) in [(20_400.0, 20_000.0), (10.2, 10.0), (51.0, 50.0), (1.02e7, 1e7)] {
+            let ratio: f64 = above / below;
+            assert_eq!(word(&[ratio.ln(); 6]), Word::NoDifferenceShown, "{above} to {below}");
+        }
+        assert_eq!(word(&[0.02_f64.ln_1p() + 1e-15; 6]), Word::NoDifferenceShown);
+        assert_eq!(word(&[1.0201_f64.ln(); 6]), Word::Better);
     }
 
     #[test]

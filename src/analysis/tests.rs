@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::sample::{BOTH, Behaviour, Imagined};
 use super::*;
-use crate::record::experiment::Measured;
+use crate::record::experiment::{Cell, Entry, Measured, NotMeasured};
 use crate::record::{Doubt, Run};
 
 const ALIKE: [Behaviour; 2] = [
@@ -106,6 +106,33 @@ fn a_point_has_the_figures_of_its_repeats() {
         analysis.groups.iter().map(|group| (group.document.name.as_str(), group.connections)).collect();
     let expected = [("1k.html", BOTH[0]), ("1k.html", BOTH[1]), ("100k.html", BOTH[0]), ("100k.html", BOTH[1])];
     assert_eq!(groups, expected);
+}
+
+/// Neither the chart nor the legend has them.
+#[test]
+fn what_was_published_of_other_concurrencies_is_no_part_of_the_method() {
+    let told = |concurrency| {
+        let (mut experiment, entries) = Imagined { levels: &[50, 100], ..imagined(&ALIKE, 3) }.results();
+        let mut figure = sample::analysis().experiment.published.remove(0);
+        (figure.document, figure.concurrency) = (experiment.documents[0].name.clone(), concurrency);
+        figure.connections = experiment.cells[0].connections;
+        experiment.published = vec![figure];
+        Analysis::of(experiment, &entries).method.iter().any(|words| words.starts_with("Published figures are"))
+    };
+    assert_eq!([40, 50, 75, 100, 101].map(told), [false, true, true, true, false]);
+}
+
+#[test]
+fn a_cell_that_was_tried_twice_is_told_of_once() {
+    let (experiment, _) = Imagined { levels: &[50], ..imagined(&ALIKE, 3) }.results();
+    let tried =
+        |cell: &Cell, reason: &str| Entry::NotMeasured(NotMeasured { cell: cell.clone(), reason: reason.to_owned() });
+    let [first, second] = [&experiment.cells[0], &experiment.cells[1]];
+    let unplanned = Cell { concurrency: 4711, ..first.clone() };
+    let entries = [tried(first, "a"), tried(second, "b"), tried(&unplanned, "c"), tried(first, "d")];
+    let analysis = Analysis::of(experiment.clone(), &entries);
+    let told: Vec<_> = analysis.not_measured.iter().map(|one| (&one.cell, one.reason.as_str())).collect();
+    assert_eq!(told, [(second, "b"), (first, "d")]);
 }
 
 /// A file may hold whatever it likes, and a sum beyond what a number holds is no reason to end.

@@ -7,7 +7,7 @@ use crate::analysis::across::Across;
 use crate::analysis::{Analysis, Group, Metric};
 
 /// The folder that they are in.
-const FOLDER: &str = "charts";
+pub const FOLDER: &str = "charts";
 
 /// What documents show of a group. The page has more.
 const SHOWN: [Quantity; 3] = [Quantity::Requests, Quantity::ServerCpu, Quantity::P99];

@@ -40,8 +40,19 @@ pub(super) fn present(folder: &Path, out: &Path, with_charts: bool) -> ExitCode 
         Err(error) => return fail(FAILED, &error),
     };
     match write(&analysis, out, with_charts) {
-        Ok(()) => print(&format!("{}\n{}", harmless::text(&table::render(&analysis)), whereabouts(out, with_charts))),
+        Ok(()) => {
+            tell_of_old_charts(out, with_charts);
+            print(&format!("{}\n{}", harmless::text(&table::render(&analysis)), whereabouts(out, with_charts)))
+        }
         Err(error) => fail(FAILED, &format_args!("{error:#}")),
+    }
+}
+
+/// They are somebody's pictures in somebody's folder, so they stay; but they are not of this report.
+fn tell_of_old_charts(out: &Path, with_charts: bool) {
+    let old = out.join(charts::FOLDER);
+    if !with_charts && old.is_dir() {
+        say(&format_args!("{} is of an earlier report: with --charts it is drawn again", old.display()));
     }
 }
 

@@ -1,6 +1,6 @@
 //! From the two files of a sweep's folder back to values: for reports, and for a sweep that is resumed.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ pub enum ReadError {
 pub fn read(folder: &Path) -> Result<Results, ReadError> {
     let experiment = experiment(folder)?;
     let path = folder.join(JOURNAL_FILE);
-    let (entries, torn) = match File::open(&path) {
+    let (entries, torn) = match open(&path) {
         Ok(file) => journal(BufReader::new(file), &path)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), false),
         Err(error) => return Err(ReadError::System(path, error)),
@@ -110,9 +110,21 @@ pub fn experiment(folder: &Path) -> Result<Experiment, ReadError> {
     read.map_err(|error| ReadError::NotAnExperiment(path, error))
 }
 
+/// A pipe would be waited for, and a device has no end.
+fn open(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "this is no file that a sweep writes, but something else of its name",
+        ))
+    }
+}
+
 fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(LONGEST).read_to_string(&mut text)?;
+    open(path)?.take(LONGEST).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -160,8 +172,6 @@ fn journal(mut journal: impl BufRead, path: &Path) -> Result<(Vec<Entry>, bool),
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::record::experiment::{Cell, Client, ConnectionKind, LeftOut, Machine, Measured, Published, Restarted};
     use crate::record::{Run, plain, sample};
@@ -297,6 +307,22 @@ mod tests {
         assert!(rate.contains("line 1: requests/s of -1e0 are nothing that can be measured"), "{rate}");
         let cpu = refused(&|run| run.client.cpu_per_request_us = 1e308).unwrap_err();
         assert!(cpu.contains("line 1: CPU for each request of the client of 1e308 are nothing"), "{cpu}");
+    }
+
+    #[test]
+    fn only_files_are_read() {
+        for name in [EXPERIMENT_FILE, JOURNAL_FILE] {
+            let folder = folder("");
+            fs::remove_file(folder.path().join(name)).unwrap();
+            std::os::unix::fs::symlink("/dev/null", folder.path().join(name)).unwrap();
+            let error = read(folder.path()).unwrap_err().to_string();
+            assert!(
+                error.ends_with(&format!(
+                    "/{name}: this is no file that a sweep writes, but something else of its name"
+                )),
+                "{error}"
+            );
+        }
     }
 
     #[test]

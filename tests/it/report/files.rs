@@ -55,6 +55,16 @@ fn charts_go_where_documents_want_them() {
 }
 
 #[test]
+fn charts_of_an_earlier_report_are_told_of() {
+    let folder = Shape::alone().folder();
+    let told =
+        |ran: super::Ran| ran.stderr.contains("/charts is of an earlier report: with --charts it is drawn again\n");
+    assert!(!told(reported(folder.path())), "there are none yet");
+    assert!(!told(report(&["--charts".as_ref(), folder.path().as_os_str()])));
+    assert!(told(reported(folder.path())));
+}
+
+#[test]
 fn two_folders_are_compared_and_the_earlier_one_stays_as_it_was() {
     let [before, after] = [Shape::usual(), Shape::usual().faster("tomcat", 1.2)].map(|shape| shape.folder());
     let ran = report(&["--charts".as_ref(), before.path().as_os_str(), after.path().as_os_str()]);
