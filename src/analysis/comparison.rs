@@ -5,7 +5,7 @@ use std::fmt;
 use crate::record::experiment::ConnectionKind;
 
 /// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// Answered requests per second: more is better.
     RequestsPerSecond,

@@ -16,6 +16,7 @@ mod comparison;
 mod course;
 mod fault;
 mod group;
+mod index;
 mod journal;
 mod judge;
 mod method;
@@ -35,6 +36,7 @@ pub use judge::LEVEL;
 
 pub use crate::statistics::Spread;
 
+use index::Index;
 use journal::Journal;
 
 /// Everything that a report says about one experiment.
@@ -64,6 +66,8 @@ pub struct Analysis {
     pub not_measured: Vec<NotMeasured>,
     /// Targets that died and were started again.
     pub restarted: Vec<Restarted>,
+    /// Of the comparisons.
+    index: Index,
 }
 
 /// One document over one kind of connections.
@@ -147,6 +151,7 @@ impl Analysis {
     pub fn of(experiment: Experiment, entries: &[Entry]) -> Self {
         let journal = Journal::of(&experiment, entries);
         let groups = group::groups(&experiment, &journal);
+        let comparisons = compare::all(&experiment, &groups);
         let mut analysis = Self {
             measured: journal.measured.len(),
             expected: journal.expected(&experiment),
@@ -154,7 +159,8 @@ impl Analysis {
             answer: Vec::new(),
             warnings: Vec::new(),
             method: Vec::new(),
-            comparisons: compare::all(&experiment, &groups),
+            index: Index::of(&comparisons),
+            comparisons,
             groups,
             left_out: journal.left_out.clone(),
             not_measured: journal.not_measured.clone(),
@@ -197,13 +203,8 @@ impl Analysis {
         metric: Metric,
         concurrency: Option<u64>,
     ) -> Option<&Comparison> {
-        self.comparisons.iter().find(|comparison| {
-            comparison.document == group.document.name
-                && comparison.connections == group.connections
-                && comparison.target == target
-                && comparison.metric == metric
-                && comparison.concurrency == concurrency
-        })
+        let at = self.index.place(&group.document.name, target, (group.connections, metric, concurrency))?;
+        self.comparisons.get(at)
     }
 }
 

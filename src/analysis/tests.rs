@@ -135,6 +135,22 @@ fn a_cell_that_was_tried_twice_is_told_of_once() {
     assert_eq!(told, [(second, "b"), (first, "d")]);
 }
 
+#[test]
+fn every_comparison_is_found_by_what_it_is_of() {
+    let analysis = sample::analysis();
+    let group_of = |one: &Comparison| {
+        let mut groups = analysis.groups.iter();
+        groups.find(|group| group.document.name == one.document && group.connections == one.connections).unwrap()
+    };
+    for one in &analysis.comparisons {
+        let found = analysis.comparison(group_of(one), &one.target, one.metric, one.concurrency);
+        assert!(found.is_some_and(|found| std::ptr::eq(found, one)), "{one:?}");
+    }
+    let group = &analysis.groups[0];
+    assert_eq!(analysis.comparison(group, "nginx", Metric::ServerCpu, Some(4711)), None);
+    assert_eq!(analysis.comparison(group, "tomcat", Metric::ServerCpu, Some(50)), None, "that is the baseline");
+}
+
 /// A file may hold whatever it likes, and a sum beyond what a number holds is no reason to end.
 #[test]
 fn counts_that_nobody_counts_have_sums() {
