@@ -16,7 +16,7 @@ use crate::process::daemon::{self, Outcome, Readiness, Side};
 use crate::process::pid_file::PidFile;
 use crate::process::user::User;
 use crate::process::{affinity, cgroup, log_file};
-use crate::server::operator::Operator;
+use crate::server::operator::{LogLost, Operator};
 use crate::{server, telemetry};
 
 /// How long a start in the background may take. It opens some files and sockets: what takes longer hangs.
@@ -219,6 +219,10 @@ impl Operator for Outside<'_> {
 
     fn change_log(&mut self, plan: &LogPlan) -> io::Result<()> {
         self.log.change(plan)
+    }
+
+    fn log_lost(&self) -> LogLost {
+        Box::new(self.log.lost())
     }
 
     fn reopen_log(&mut self) -> io::Result<()> {

@@ -24,6 +24,7 @@ use tokio::sync::Semaphore;
 use super::body::Body;
 use super::listen::{self, Bound};
 use super::metrics::{self, About, Elsewhere, PROMETHEUS_CONTENT_TYPE, Snapshot};
+use super::operator::LogLost;
 use super::post::Post;
 use crate::config::plan::LivePlan;
 use crate::process::usage::Usage;
@@ -36,7 +37,6 @@ const MOST_CONNECTIONS: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the admin listener can see.
-#[derive(Debug)]
 pub struct Overview {
     team: Vec<Arc<Post>>,
     about: Mutex<About>,
@@ -44,6 +44,7 @@ pub struct Overview {
     listeners: Mutex<Vec<OwnedFd>>,
     /// Lines that the access log's destination has not taken.
     access_log_lost: Arc<AtomicU64>,
+    log_lost: LogLost,
     start: Instant,
 }
 
@@ -54,6 +55,7 @@ impl Overview {
         bound: &[Bound],
         about: About,
         access_log_lost: Arc<AtomicU64>,
+        log_lost: LogLost,
     ) -> io::Result<Self> {
         let sockets = bound.iter().flat_map(|address| &address.sockets);
         let listeners = sockets.map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
@@ -62,6 +64,7 @@ impl Overview {
             about: Mutex::new(about),
             listeners: Mutex::new(listeners),
             access_log_lost,
+            log_lost,
             start: Instant::now(),
         })
     }
@@ -93,6 +96,7 @@ impl Overview {
             cache_misses: caches().map(|counts| counts.misses).sum(),
             usage: Usage::now(),
             access_log_lost: self.access_log_lost.load(Relaxed),
+            log_lost: (self.log_lost)(),
         };
         Snapshot::sum(self.team.iter().map(|post| &post.counters), elsewhere)
     }

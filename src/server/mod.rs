@@ -118,7 +118,8 @@ pub fn run(plan: ServePlan, inherited: Vec<Inherited>, operator: &mut dyn Operat
 
     let about = about(&threads, &live, &bound);
     let stop = Stop::default();
-    let overview = Overview::new(stage.posts.clone(), &bound, about, stage.log.lost()).map_err(ServerError::Runtime)?;
+    let overview = Overview::new(stage.posts.clone(), &bound, about, stage.log.lost(), operator.log_lost())
+        .map_err(ServerError::Runtime)?;
     let (team, root) = (stage.posts.clone(), stage.folder().display().to_string());
     let control = Control::new(stage, &deadlines, overview, admin, manager, vitals).map_err(ServerError::Runtime)?;
     let listeners = deal(&mut bound, shape.listeners);

@@ -5,6 +5,9 @@ use std::io;
 
 use crate::config::plan::{LogPlan, ServePlan};
 
+/// Says how many lines of the server's own log are lost.
+pub type LogLost = Box<dyn Fn() -> u64 + Send + Sync>;
+
 /// The world outside of a running server.
 pub trait Operator {
     /// Every address is listened on, and the workers accept.
@@ -16,6 +19,9 @@ pub trait Operator {
 
     /// Takes over how the server's own log is written. The last step that may fail.
     fn change_log(&mut self, plan: &LogPlan) -> io::Result<()>;
+
+    /// How to ask for the lines of the server's own log that are lost.
+    fn log_lost(&self) -> LogLost;
 
     /// Opens the server's own log again, after somebody has renamed the file.
     fn reopen_log(&mut self) -> io::Result<()>;

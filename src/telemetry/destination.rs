@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -27,7 +28,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The lock is held for as long as it takes to put a line into a queue and never while something is written: a disk that does
 /// not answer must not stop the one who wants to leave it.
 #[derive(Debug, Clone)]
-pub struct Destination(Arc<Mutex<Present>>);
+pub struct Destination {
+    present: Arc<Mutex<Present>>,
+    /// Lines that found no room in a queue, or that a file has not taken as a whole.
+    lost: Arc<AtomicU64>,
+}
 
 #[derive(Debug)]
 struct Present {
@@ -40,8 +45,10 @@ struct Present {
 impl Destination {
     /// Opens it for the first time, for the process and for whom it is about to become.
     pub fn open(named: &LogFile, heir: Option<&User>) -> io::Result<Self> {
-        let writer = Writer::start(open(named, heir)?)?;
-        Ok(Self(Arc::new(Mutex::new(Present { named: named.clone(), writer, left: Vec::new() }))))
+        let lost = Arc::default();
+        let writer = Writer::start(open(named, heir)?, &lost)?;
+        let present = Arc::new(Mutex::new(Present { named: named.clone(), writer, left: Vec::new() }));
+        Ok(Self { present, lost })
     }
 
     /// Goes over to another one.
@@ -62,7 +69,7 @@ impl Destination {
         if present.left.len() >= STUCK {
             return Err(io::Error::other(format!("{STUCK} logs before this one take no lines; restart the server")));
         }
-        let writer = Writer::start(open(&named, None)?)?;
+        let writer = Writer::start(open(&named, None)?, &self.lost)?;
         let before = std::mem::replace(&mut present.writer, writer);
         present.left.push(before.ended);
         present.named = named;
@@ -90,8 +97,13 @@ impl Destination {
         }
     }
 
+    /// Lines that are lost since the start.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Relaxed)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Present> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,8 +114,10 @@ impl Write for Destination {
 
     /// A line as a whole goes to one file, whichever that is when it begins.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Some(queue) = &self.lock().writer.queue {
-            let _ = queue.try_send(bytes.to_vec());
+        if let Some(queue) = &self.lock().writer.queue
+            && queue.try_send(bytes.to_vec()).is_err()
+        {
+            self.lost.fetch_add(1, Relaxed);
         }
         Ok(())
     }
@@ -122,14 +136,17 @@ struct Writer {
 }
 
 impl Writer {
-    fn start(mut out: File) -> io::Result<Self> {
+    fn start(mut out: File, lost: &Arc<AtomicU64>) -> io::Result<Self> {
         let (queue, lines) = sync_channel::<Vec<u8>>(WAITING_LINES);
         let (until, ended) = sync_channel(0);
+        let lost = Arc::clone(lost);
         let write = move || {
             let _until = until;
             for line in lines {
-                // There is nobody to tell.
-                let _ = out.write_all(&line);
+                // A line about it would be lost as well: the counter tells.
+                if out.write_all(&line).is_err() {
+                    lost.fetch_add(1, Relaxed);
+                }
             }
         };
         thread::Builder::new().name("log".to_owned()).spawn(write).map_err(|error| {

@@ -61,6 +61,12 @@ impl Log {
         self.level.reload(*level).map_err(io::Error::other)
     }
 
+    /// How to ask for the lines that are lost: their queue was full, or the destination took none.
+    pub fn lost(&self) -> impl Fn() -> u64 + Send + Sync + use<> {
+        let destination = self.destination.clone();
+        move || destination.lost()
+    }
+
     /// Opens the file by its name again, after somebody has renamed it. If that fails, all goes on to the old one.
     pub fn reopen(&self) -> io::Result<()> {
         self.destination.reopen()

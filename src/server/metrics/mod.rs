@@ -178,6 +178,8 @@ pub struct Elsewhere {
     pub cache_misses: u64,
     /// Access log lines that the destination did not take.
     pub access_log_lost: u64,
+    /// Lines of the server's own log that are lost.
+    pub log_lost: u64,
     /// What the process takes of the machine.
     pub usage: Usage,
 }
@@ -288,6 +290,7 @@ mod tests {
                 cache_hits: 52,
                 cache_misses: 53,
                 access_log_lost: 54,
+                log_lost: 55,
                 usage: Usage { threads: 71, resident_bytes: 72, virtual_bytes: 73, descriptors: 74 },
             },
         }

@@ -35,7 +35,7 @@ pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
         transfers,
         threads_started,
         access_log_dropped,
-        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost, usage },
+        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost, log_lost, usage },
     } = snapshot;
 
     let mut text = Exposition::default();
@@ -53,6 +53,7 @@ pub fn to_prometheus(about: &About, snapshot: &Snapshot) -> String {
     text.counter("cache_misses_total", "Requests whose document had to be opened.", *cache_misses);
     text.counter("access_log_dropped_total", "Access log lines dropped, queue full.", *access_log_dropped);
     text.counter("access_log_lost_total", "Access log lines that could not be written.", *access_log_lost);
+    text.counter("log_lost_total", "Lines of the server's own log, lost for want of room.", *log_lost);
     text.counters("transfers_total", "Answers by the way of their content.", "way", WAYS, transfers);
     text.counter("threads_started_total", "Threads made for connections.", *threads_started);
     text.counters("reloads_total", "Reloads of the configuration (SIGHUP).", "result", RESULTS, &reloads.counts());
@@ -182,6 +183,7 @@ mod tests {
             ("cache_misses_total", counter(53)),
             ("access_log_dropped_total", counter(41)),
             ("access_log_lost_total", counter(54)),
+            ("log_lost_total", counter(55)),
             (r#"transfers_total{way="memory"}"#, counter(61)),
             (r#"transfers_total{way="sendfile"}"#, counter(62)),
             (r#"transfers_total{way="copy"}"#, counter(63)),

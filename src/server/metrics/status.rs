@@ -51,6 +51,7 @@ struct Status<'a> {
     timeouts: Timeouts,
     cache: Cache,
     access_log: AccessLog,
+    log: Log,
     transfers: Transfers,
     process: Process,
 }
@@ -108,6 +109,11 @@ struct AccessLog {
 }
 
 #[derive(Serialize)]
+struct Log {
+    lost: u64,
+}
+
+#[derive(Serialize)]
 struct Transfers {
     memory: u64,
     sendfile: u64,
@@ -152,7 +158,7 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
         transfers: [from_memory, sendfile, copy, stream],
         threads_started,
         access_log_dropped,
-        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost, usage },
+        elsewhere: Elsewhere { connections_waiting, cache_hits, cache_misses, access_log_lost, log_lost, usage },
     } = snapshot.clone();
     let Usage { threads, resident_bytes, virtual_bytes, descriptors: open_descriptors } = usage;
     let status = Status {
@@ -179,6 +185,7 @@ pub fn to_json(about: &About, snapshot: &Snapshot) -> String {
         timeouts: Timeouts { header, idle, write_stall, linger },
         cache: Cache { hits: cache_hits, misses: cache_misses },
         access_log: AccessLog { dropped: access_log_dropped, lost: access_log_lost },
+        log: Log { lost: log_lost },
         transfers: Transfers { memory: from_memory, sendfile, copy, stream },
         process: Process {
             threads,
@@ -223,6 +230,7 @@ mod tests {
             "timeouts": {"header": 31, "idle": 32, "write_stall": 33, "linger": 34},
             "cache": {"hits": 52, "misses": 53},
             "access_log": {"dropped": 41, "lost": 54},
+            "log": {"lost": 55},
             "transfers": {"memory": 61, "sendfile": 62, "copy": 63, "stream": 64},
             "process": {
                 "threads": 71, "threads_started": 65, "stack_bytes": 75, "resident_bytes": 72, "virtual_bytes": 73,

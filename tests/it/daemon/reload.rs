@@ -230,6 +230,19 @@ fn a_log_that_takes_nothing_can_be_left() {
     wait_for("a line", || fs::read_to_string(&file).is_ok_and(|text| text.contains("in force")).then_some(()));
 }
 
+/// Lines of the server's own log that a full disk had cost were counted nowhere.
+#[test]
+fn lines_of_its_own_log_that_are_lost_are_counted() {
+    let reloadable = Reloadable::start(Launch::with_admin, "");
+    let lost = |server: &Server| server.metrics().sum("quintain_log_lost_total", &[]);
+    assert_eq!(lost(&reloadable.server), 0.0);
+    reloadable.write("log.file = '/dev/full'");
+    for count in [1.0, 2.0] {
+        signal(reloadable.server.id(), Signal::HUP);
+        wait_for("a lost line", || (lost(&reloadable.server) >= count).then_some(()));
+    }
+}
+
 #[test]
 fn a_broken_file_leaves_the_old_configuration_in_force() {
     let reloadable = Reloadable::start(|launch| launch, "headers.server = 'old'");
