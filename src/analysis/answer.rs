@@ -14,8 +14,17 @@ pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
     let names = || analysis.experiment.targets.iter().map(|target| target.name.as_str());
     let pairs = names().flat_map(|baseline| names().map(move |target| (target, baseline)));
     let overviews = pairs.filter_map(|(target, baseline)| overview(analysis, target, baseline));
-    let each = analysis.groups.iter().flat_map(|group| cases(analysis, group));
-    overviews.chain(each).collect()
+    // What was found comes before what could not be: the first sentences are those that are read.
+    let each: Vec<Case> = analysis.groups.iter().flat_map(|group| cases(analysis, group)).collect();
+    let (found, open): (Vec<_>, Vec<_>) = each.into_iter().partition(|case| case.is_comparable);
+    overviews.chain(found.into_iter().chain(open).flat_map(|case| case.sentences)).collect()
+}
+
+/// What is said of a target in a group.
+struct Case {
+    sentences: Vec<String>,
+    /// By at least one figure.
+    is_comparable: bool,
 }
 
 /// A target against another over all their cases, if these are several.
@@ -65,12 +74,15 @@ pub(super) fn tally(comparisons: &[&Comparison], [better, worse]: [&str; 2]) -> 
 }
 
 /// What a group says: a sentence for each target, and a second one where the curves cross.
-fn cases(analysis: &Analysis, group: &Group) -> Vec<String> {
+fn cases(analysis: &Analysis, group: &Group) -> Vec<Case> {
     let of = |series: &Series| {
         let target = series.target.as_str();
-        [of_target(analysis, group, target), crossing(analysis, group, target)]
+        let sentences = [of_target(analysis, group, target), crossing(analysis, group, target)];
+        let verdicts = Metric::ALL.map(|metric| analysis.headline(group, target, metric));
+        let is_comparable = verdicts.into_iter().flatten().any(|comparison| comparison.estimate().is_some());
+        Case { sentences: sentences.into_iter().flatten().collect(), is_comparable }
     };
-    group.series.iter().flat_map(of).flatten().collect()
+    group.series.iter().map(of).collect()
 }
 
 fn of_target(analysis: &Analysis, group: &Group, target: &str) -> Option<String> {

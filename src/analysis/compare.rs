@@ -128,20 +128,22 @@ impl Against<'_> {
     }
 }
 
-/// One pair has no spread, so nothing can be said of it.
+/// One pair has no spread, and that of two is a matter of luck: their interval may span four powers of ten.
 fn enough(pairs: BTreeMap<u64, f64>) -> Pairs {
     match pairs.len() {
         0 => Err("no repeat has both".to_owned()),
         1 => Err("only one repeat has both, and one cannot show how much results vary".to_owned()),
+        2 => Err("only two repeats have both, and two cannot show how much results vary".to_owned()),
         _ => Ok(pairs),
     }
 }
 
 /// Why a curve cannot be compared: the reason of the first concurrency, which mostly is that of all.
 fn nowhere(levels: &[(u64, Pairs)]) -> String {
-    let first = levels.iter().find_map(|(level, pairs)| Some((level, pairs.as_ref().err()?)));
-    match first {
-        Some((level, reason)) => format!("at no concurrency are both valid; at {level}, {reason}"),
+    let mut reasons = levels.iter().filter_map(|(level, pairs)| Some((level, pairs.as_ref().err()?)));
+    match reasons.next() {
+        Some((_, reason)) if reasons.clone().all(|(_, other)| other == reason) => reason.clone(),
+        Some((level, reason)) => format!("at no concurrency is enough valid; at {level}, {reason}"),
         None => "nothing was planned".to_owned(),
     }
 }

@@ -12,7 +12,7 @@ pub struct Fault {
     pub kind: FaultKind,
     /// In how many of its repeats.
     pub repeats: usize,
-    /// As a clause, with the figures of all of them: `the client was the limit, in 2 of 5 repeats`.
+    /// As a clause, with the figures of all of them: `the client had no CPU left, in 2 of 5 repeats`.
     pub words: String,
 }
 
@@ -81,7 +81,7 @@ impl FaultKind {
             Self::Aborted => "the run was given up, since nothing but failures came",
             Self::NoAnswer => "nothing was answered",
             Self::ProcessEnded => "a process of the server ended",
-            Self::ClientWasTheLimit => "the client was the limit",
+            Self::ClientWasTheLimit => "the client had no CPU left",
             Self::ConcurrencyNotAchieved => "not all connections were busy",
             Self::RateNotAchieved => "the rate was not reached",
             Self::Gate => "a gate of the plan broke",

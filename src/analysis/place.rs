@@ -7,7 +7,8 @@ use crate::record::experiment::{Experiment, Target};
 
 /// What has to be said of the machine, in sentences.
 pub(super) fn sentences(experiment: &Experiment) -> Vec<String> {
-    [one_machine(experiment), different_cpus(experiment), governor(experiment)].into_iter().flatten().collect()
+    let all = [one_machine(experiment), different_cpus(experiment), governor(experiment), pacing(experiment)];
+    all.into_iter().flatten().collect()
 }
 
 /// Client and server on one machine take each other's time.
@@ -94,6 +95,20 @@ fn governor(experiment: &Experiment) -> Option<String> {
         format!(
             "The CPUs' frequency was governed by {}: it may have followed the load. 'performance' holds it.",
             list(governors)
+        )
+    })
+}
+
+/// Some algorithms of congestion control pace, even over the loopback, and a large document then arrives at their pace.
+fn pacing(experiment: &Experiment) -> Option<String> {
+    const LARGE: u64 = 1 << 20;
+    let control = experiment.machine.sysctls.get("net.ipv4.tcp_congestion_control")?.trim();
+    let large = experiment.documents.iter().find(|document| document.bytes >= LARGE)?;
+    control.starts_with("bbr").then(|| {
+        format!(
+            "TCP's congestion control was {control}, which paces: {} and what is as large came at its pace, whichever server sent \
+             it. With cubic (sysctl -w net.ipv4.tcp_congestion_control=cubic) it is the server's.",
+            large.name
         )
     })
 }

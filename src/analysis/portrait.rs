@@ -30,7 +30,10 @@ fn best(curves: &[(&Group, &Series)]) -> Option<String> {
     };
     let (group, series, point) = valid.max_by(highest).or_else(|| points().max_by(highest))?;
     let spread = &point.requests_per_s;
-    let figures = range(&[spread.min, spread.max], rate);
+    let figures = match spread.values.len() {
+        1 => "once".to_owned(),
+        _ => range(&[spread.min, spread.max], rate),
+    };
     let hollow = points().filter(|(.., point)| !point.broken.is_empty()).count();
     let doubt = match point.broken.first() {
         Some(reason) => format!(" (no point is valid; of this one: {reason})"),

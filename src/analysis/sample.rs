@@ -105,6 +105,7 @@ impl Imagined<'_> {
             machine: machine(),
             published: Vec::new(),
             course: None,
+            narrowed: None,
         }
     }
 }

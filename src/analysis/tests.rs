@@ -250,8 +250,8 @@ fn one_repeat_compares_nothing() {
     let (experiment, entries) = Imagined { repeats: 1, ..imagined(&ALIKE, 1) }.results();
     let analysis = Analysis::of(experiment, &entries);
     assert_eq!((analysis.compared(), analysis.comparisons.len()), (0, 8));
-    let expected = "At 1k.html with short connections, other and one cannot be compared: at no concurrency are both valid; at 50, \
-                    only one repeat has both, and one cannot show how much results vary.";
+    let expected = "At 1k.html with short connections, other and one cannot be compared: only one repeat has both, and one \
+                    cannot show how much results vary.";
     assert_eq!(analysis.answer, [expected]);
     assert!(analysis.warnings[0].starts_with("Cells were measured only once"), "{:?}", analysis.warnings);
 }
@@ -302,9 +302,9 @@ fn the_answer_of_several() {
     assert_eq!(answer[..4], expected);
     assert_eq!(answer.len(), 8);
     assert!(answer[6].contains("over all 3 concurrencies, which is borderline, and took "), "{}", answer[6]);
-    let both = "At 100k.html with keep-alive connections, requests/s of nginx and tomcat cannot be compared (at no \
-                concurrency are both valid; at 50, tomcat: the client was the limit, in all 12 repeats), and nginx took 0.597 \
-                times (0.594 to 0.600) tomcat's CPU for each request over all 3 concurrencies.";
+    let both = "At 100k.html with keep-alive connections, requests/s of nginx and tomcat cannot be compared (tomcat: the client \
+                had no CPU left, in all 12 repeats), and nginx took 0.597 times (0.594 to 0.600) tomcat's CPU for each request \
+                over all 3 concurrencies.";
     assert_eq!(answer[7], both);
 }
 
@@ -361,7 +361,7 @@ fn the_answer_of_one_whose_client_was_the_limit() {
     change(&mut entries, |_| true, |one| run_of(one).verdict.doubts = vec![Doubt::ClientWasTheLimit]);
     let answer = Analysis::of(experiment, &entries).answer;
     assert!(
-        answer[0].ends_with(" (no point is valid; of this one: the client was the limit, in all 5 repeats)."),
+        answer[0].ends_with(" (no point is valid; of this one: the client had no CPU left, in all 5 repeats)."),
         "{answer:?}"
     );
 }
@@ -383,7 +383,7 @@ fn the_warnings() {
         "A measurement of nginx was tried in vain: the load tool was killed by signal 9.",
         "tomcat died and was started again 1 time, the first time: killed by signal 11.",
         "8 of 30 points are not valid for requests/s and take no part in verdicts on it: 1 because requests failed, 1 because \
-         the server had died and was started again and 6 because the client was the limit.",
+         the server had died and was started again and 6 because the client had no CPU left.",
         "Client and server ran on one machine, the client on CPU 1 and the servers on CPU 0: caches, memory and the kernel's \
          part of the network they still shared.",
     ];
@@ -448,7 +448,7 @@ fn where_the_first_target_was_not_measured_the_next_one_is_the_baseline() {
     let analysis = Analysis::of(experiment, &entries);
     assert!(analysis.comparisons.iter().all(|one| (one.target.as_str(), one.baseline.as_str()) == ("third", "other")));
     assert_eq!(analysis.compared(), 8);
-    let expected = "one was not measured, so the others are compared with other.";
+    let expected = "one was not measured, so the others are compared with other there.";
     assert!(analysis.warnings.iter().any(|warning| warning == expected), "{:?}", analysis.warnings);
 }
 

@@ -6,18 +6,21 @@ use super::journal::Journal;
 use super::words::{counted, list, sentence};
 use super::{Analysis, FaultKind, Metric, Point, place};
 use crate::record::experiment::{Cell, ConnectionKind, Experiment, LeftOut};
-use crate::record::{ClientThread, Doubt, Gate};
+use crate::record::{ClientThread, Doubt, Gate, Run};
 use crate::statistics::SignedRank;
 
 /// The sentences, from what leaves the least standing on.
 pub(super) fn sentences(analysis: &Analysis, journal: &Journal<'_>) -> Vec<String> {
     let mut warnings = Vec::new();
+    warnings.extend(analysis.experiment.narrowed.as_deref().map(sentence));
     warnings.extend(incomplete(analysis));
+    warnings.extend(pauses(journal));
     warnings.extend(left_out(analysis, journal));
     warnings.extend(other_baselines(analysis));
     warnings.extend(not_measured(analysis));
     warnings.extend(restarted(analysis));
     warnings.extend(neighbours(analysis, journal));
+    warnings.extend(starved(journal));
     warnings.extend(invalid(analysis));
     warnings.extend(few_repeats(analysis));
     warnings.extend(place::sentences(&analysis.experiment));
@@ -25,6 +28,28 @@ pub(super) fn sentences(analysis: &Analysis, journal: &Journal<'_>) -> Vec<Strin
     warnings.extend(time_wait(analysis, journal));
     warnings.extend(unreadable_gates(analysis));
     warnings
+}
+
+/// A sweep that was interrupted and went on: what changes with time did not meet the cells before and after alike.
+fn pauses(journal: &Journal<'_>) -> Option<String> {
+    /// More than any start again, warm-up and cool-down of a plan that comes with the program, in seconds.
+    const LONG: f64 = 900.0;
+    let mut runs: Vec<(f64, f64)> = journal
+        .measured
+        .values()
+        .filter_map(|measured| measured.record.runs.first())
+        .map(|run| (run.started_unix_s, run.started_unix_s + run.elapsed_s))
+        .collect();
+    runs.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let gaps = runs.windows(2).map(|pair| pair[1].0 - pair[0].1);
+    let longest = gaps.filter(|gap| *gap > LONG).fold(0.0, f64::max);
+    (longest > 0.0).then(|| {
+        format!(
+            "The measurements were not made in one go: at the longest, {:.1} hours lie between two of them, and what has changed \
+             meanwhile is in the ranges.",
+            longest / 3600.0
+        )
+    })
 }
 
 /// Of what was to be measured: who takes no part is told of by itself.
@@ -49,7 +74,7 @@ fn left_out(analysis: &Analysis, journal: &Journal<'_>) -> Vec<String> {
 }
 
 /// Who stands below the line because the one that was to stand there was not measured.
-fn other_baselines(analysis: &Analysis) -> BTreeSet<String> {
+fn other_baselines(analysis: &Analysis) -> Vec<String> {
     let Experiment { targets, cells, .. } = &analysis.experiment;
     let instead = analysis.groups.iter().filter_map(|group| {
         let is_planned = |name: &str| {
@@ -58,10 +83,22 @@ fn other_baselines(analysis: &Analysis) -> BTreeSet<String> {
         };
         let first = targets.iter().find(|target| is_planned(&target.name))?;
         let has_others = group.series.len() > 1;
-        (has_others && first.name != group.baseline)
-            .then(|| format!("{} was not measured, so the others are compared with {}.", first.name, group.baseline))
+        (has_others && first.name != group.baseline).then_some(((&first.name, &group.baseline), &group.document.name))
     });
-    instead.collect()
+    let mut pairs: BTreeMap<(&String, &String), BTreeSet<&String>> = BTreeMap::new();
+    for (pair, document) in instead {
+        pairs.entry(pair).or_default().insert(document);
+    }
+    let all: BTreeSet<&String> = analysis.groups.iter().map(|group| &group.document.name).collect();
+    let told = pairs.into_iter().map(|((first, baseline), documents)| {
+        let at = if documents == all {
+            String::new()
+        } else {
+            format!(" at {}", list(&documents.into_iter().collect::<Vec<_>>()))
+        };
+        format!("{first} was not measured{at}, so the others are compared with {baseline} there.")
+    });
+    told.collect()
 }
 
 /// One sentence for all of them: a server that is down would else fill the page.
@@ -106,21 +143,53 @@ fn neighbours(analysis: &Analysis, journal: &Journal<'_>) -> Option<String> {
     })
 }
 
+/// A server whose threads wait for CPUs that it does not use up shares them with strangers, or with the client. Threads that
+/// wait for each other use them up.
+fn starved(journal: &Journal<'_>) -> Option<String> {
+    /// Part of the time for which the busiest thread waited.
+    const WAITED: f64 = 0.2;
+    /// Part of its CPUs that a server must have had, or it was not by itself that it waited.
+    const HAD: f64 = 0.8;
+    let is_starved = |run: &Run| {
+        let waited = run.watched.iter().map(|process| process.busiest_thread_delay).fold(0.0, f64::max);
+        let used: f64 = run.watched.iter().map(|process| process.cpus_used).sum();
+        let allowed = run.watched.iter().map(|process| process.cpus_allowed).max().unwrap_or(0);
+        waited > WAITED && used < HAD * allowed as f64
+    };
+    let mut by_target: BTreeMap<&str, usize> = BTreeMap::new();
+    for measured in journal.measured.values() {
+        if measured.record.runs.first().is_some_and(is_starved) {
+            *by_target.entry(&measured.cell.target).or_default() += 1;
+        }
+    }
+    let told: Vec<String> = by_target.iter().map(|(target, count)| format!("{target} in {count}")).collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "Of {}, servers waited for CPUs that others had ({}): requests/s are then not those of the server, and its CPU for each \
+             request is dearer than alone.",
+            counted(journal.measured.len() as u64, "measurement"),
+            list(&told)
+        )
+    })
+}
+
 /// How many points are hollow, and why.
 fn invalid(analysis: &Analysis) -> Option<String> {
     let points: Vec<&Point> =
         analysis.groups.iter().flat_map(|group| &group.series).flat_map(|series| &series.points).collect();
     let hollow = points.iter().filter(|point| !point.broken.is_empty()).count();
-    let reason = |kind: FaultKind| {
-        let with = points.iter().filter(|point| point.faults.iter().any(|fault| fault.kind == kind)).count();
-        (with > 0 && kind.concerns(Metric::RequestsPerSecond)).then(|| format!("{with} because {}", kind.name()))
-    };
-    let reasons: Vec<String> = FaultKind::ALL.into_iter().filter_map(reason).collect();
+    let with = |kind: FaultKind| points.iter().filter(|point| point.faults.iter().any(|one| one.kind == kind)).count();
+    let kinds = FaultKind::ALL.into_iter().filter(|kind| kind.concerns(Metric::RequestsPerSecond));
+    let counts: Vec<(FaultKind, usize)> =
+        kinds.map(|kind| (kind, with(kind))).filter(|(_, count)| *count > 0).collect();
+    let told: usize = counts.iter().map(|(_, count)| count).sum();
+    let reasons: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} because {}", kind.name())).collect();
     (hollow > 0).then(|| {
         format!(
-            "{hollow} of {} are not valid for requests/s and take no part in verdicts on it: {}.",
+            "{hollow} of {} are not valid for requests/s and take no part in verdicts on it: {}{}.",
             counted(points.len() as u64, "point"),
-            list(&reasons)
+            list(&reasons),
+            if told > hollow { " (some for several reasons)" } else { "" }
         )
     })
 }

@@ -42,6 +42,9 @@ pub struct Plan {
     pub client: Client,
     /// The published figures that belong to the question.
     pub published: Vec<Published>,
+    /// Where the command line wants some of the targets only: that it is so, as a clause.
+    #[serde(default)]
+    pub narrowed: Option<String>,
 }
 
 /// One target.

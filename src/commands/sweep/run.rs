@@ -36,14 +36,14 @@ pub(super) fn begin(
     around: &Surroundings,
     quiet: bool,
 ) -> ExitCode {
-    let Understood { plan, narrowed, .. } = understood;
+    let plan = understood.plan;
     let path = out.map_or_else(|| usual_folder(&plan.name), Path::to_owned);
     if around.working.join(&path).to_str().is_none() {
         let says = "its name is not UTF-8, and could not be handed to a command; name another folder by --out";
         return fail(FAILED, &format_args!("{}: {says}", around.working.join(&path).display()));
     }
     match Folder::create(&path, &plan, text) {
-        Ok(folder) => measure(plan, &folder, None, narrowed, around, quiet),
+        Ok(folder) => measure(plan, &folder, None, around, quiet),
         Err(error) => fail(FAILED, &error),
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn begin(
 /// Goes on with what is in a folder.
 pub(super) fn resume(path: &Path, around: &Surroundings, quiet: bool) -> ExitCode {
     match Folder::resume(path) {
-        Ok((folder, before)) => measure(before.plan.clone(), &folder, Some(&before), None, around, quiet),
+        Ok((folder, before)) => measure(before.plan.clone(), &folder, Some(&before), around, quiet),
         Err(error) => fail(FAILED, &error),
     }
 }
@@ -62,14 +62,7 @@ fn usual_folder(plan: &str) -> PathBuf {
     Path::new(RESULTS).join(format!("{plan}-{now}"))
 }
 
-fn measure(
-    mut plan: Plan,
-    folder: &Folder,
-    before: Option<&Before>,
-    narrowed: Option<String>,
-    around: &Surroundings,
-    quiet: bool,
-) -> ExitCode {
+fn measure(mut plan: Plan, folder: &Folder, before: Option<&Before>, around: &Surroundings, quiet: bool) -> ExitCode {
     // For this process and all that it starts: ten thousand connections have two ends.
     let _ = limits::raise();
     let made = match documents::provide(&mut plan) {
@@ -83,7 +76,7 @@ fn measure(
     let nothing = History::default();
     let history = before.map_or(&nothing, |before| &before.history);
     let mut watcher = Watcher::new(&plan, AbTexts::of(&plan, folder.path()), history, quiet);
-    for remark in narrowed.into_iter().chain(obstacles::of(&plan, around)) {
+    for remark in plan.narrowed.clone().into_iter().chain(obstacles::of(&plan, around)) {
         watcher.remark(&remark);
     }
     let (machine, program) = (machine::read(Path::new("/")), Program::of_this_process());

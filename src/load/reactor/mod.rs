@@ -314,9 +314,11 @@ impl<'a> Reactor<'a> {
         self.shared.aborted.load(Ordering::Relaxed)
     }
 
-    /// Ends what has not ended. Requests that wait to go again are on no connection.
+    /// Ends what has not ended. Requests that wait to go again are on no connection, and those whose connect has not succeeded
+    /// are on none that the server knows of: its queue may be full.
     fn cut_off(&mut self, end: u64) {
-        let on_their_way = self.slots.iter().flat_map(|slot| slot.exchange.waiting());
+        let connected = self.slots.iter().filter(|slot| slot.state != State::Connecting);
+        let on_their_way = connected.flat_map(|slot| slot.exchange.waiting());
         let ages: Vec<u64> = on_their_way.map(|asked| end.saturating_sub(asked.begun())).collect();
         let waiting = self.outstanding.saturating_sub(ages.len());
         ages.into_iter().chain(std::iter::repeat_n(0, waiting)).for_each(|age| self.recorder.cut_off(age));

@@ -54,6 +54,9 @@ pub struct Experiment {
     /// What is done around the measurements; none of a sweep that was begun when this was not kept.
     #[serde(default)]
     pub course: Option<Course>,
+    /// Where only some of the plan's targets were wanted: that it is so, as a clause.
+    #[serde(default)]
+    pub narrowed: Option<String>,
 }
 
 /// What is done around the measurements.

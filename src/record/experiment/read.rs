@@ -194,6 +194,7 @@ mod tests {
             machine: Machine::default(),
             published: Vec::new(),
             course: None,
+            narrowed: None,
         }
     }
 

@@ -81,7 +81,7 @@ fn what_takes_no_part_in_a_verdict_is_hollow_and_says_why() {
     assert_eq!(line.attribute("d").unwrap().matches('L').count(), 1, "two points of three");
 }
 
-/// When the client was the limit, requests/s says little of the server, and its CPU for each request says as much as ever.
+/// When the client had no CPU left, requests/s says little of the server, and its CPU for each request says as much as ever.
 #[test]
 fn a_fault_is_shown_where_it_matters() {
     let analysis = sample::analysis();

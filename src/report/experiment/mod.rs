@@ -25,7 +25,7 @@ fn reach(spread: &Spread) -> Option<f64> {
     (values.len() > 1 && median > 0.0).then(|| (max - median).max(median - min) / median)
 }
 
-/// What keeps points out of verdicts on this, each reason once: `the client was the limit, in all 5 repeats: nginx at 50,
+/// What keeps points out of verdicts on this, each reason once: `the client had no CPU left, in all 5 repeats: nginx at 50,
 /// 500; tomcat at 50`.
 fn invalid(group: &Group, metric: Metric) -> Vec<String> {
     let mut places: BTreeMap<(FaultKind, &str), Vec<String>> = BTreeMap::new();

@@ -223,7 +223,7 @@ mod tests {
             "Which of these servers answers more requests?\nPlan imagined: 359 of 432 measurements, 12 repeats\n\n";
         assert!(text.starts_with(&format!("{beginning}{SHORT}")), "{text}");
         assert!(text.contains(
-            "\n* the client was the limit, in all 12 repeats: tomcat at 50, 500, 1000; nginx at 50, 500, 1000\n"
+            "\n* the client had no CPU left, in all 12 repeats: tomcat at 50, 500, 1000; nginx at 50, 500, 1000\n"
         ));
         assert!(text.contains("\nAnswer      nginx against tomcat, in 4 cases"), "{text}");
         assert!(

@@ -99,7 +99,7 @@ fn figures_reasons_and_verdicts_are_there() {
     let page = render(&sample::analysis());
     let texts = [
         "20 of 20,000 requests failed, in 2 of 12 repeats",
-        "the client was the limit",
+        "the client had no CPU left",
         "38 comparisons with tomcat could be made, of 48",
         ">faster<",
         ">slower<",

@@ -139,6 +139,7 @@ impl Sweep<'_> {
             client: plan.client.clone(),
             machine: self.orders.machine.clone(),
             published: plan.published.clone(),
+            narrowed: plan.narrowed.clone(),
             course: Some(course(plan)),
         }
     }

@@ -66,8 +66,6 @@ pub struct Understood {
     /// What will be done. Where `root` is no folder the bundled documents are meant, and have to be made: see
     /// [`crate::sweep::documents`].
     pub plan: Plan,
-    /// Where the command line wants some of the targets only: that it is so, as a sentence. No file of the results says it.
-    pub narrowed: Option<String>,
     /// Where each target stands in the file, and `client.source`, for whoever finds a mistake in what only they understand.
     places: Vec<(String, String)>,
 }
@@ -204,8 +202,9 @@ impl Parts {
             band: self.band,
             client: self.client,
             published: self.published,
+            narrowed: self.narrowed,
         };
-        Ok(Understood { plan, narrowed: self.narrowed, places })
+        Ok(Understood { plan, places })
     }
 }
 

@@ -1,10 +1,12 @@
 //! How runs end, and what keeps them from beginning.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use quintain::record::Endings;
 use rustix::process::Signal;
+use socket2::{Domain, Socket, Type};
 
 use super::{Load, Ran, WAYS};
 use crate::harness::{Answer, TruthServer};
@@ -42,6 +44,19 @@ fn what_the_end_cuts_off_was_on_its_way() {
         let busy = run.client.achieved_concurrency;
         assert!(busy > 1.0 && busy <= 4.01, "{way}: {busy}");
     }
+}
+
+/// The queue of a server that accepts nobody is full, and the kernel drops what comes: those clients are on no connection.
+#[test]
+fn who_is_not_let_in_has_no_request_on_its_way() {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port");
+    socket.listen(1).expect("a queue of one");
+    let address = socket.local_addr().expect("an address").as_socket().expect("of IPv4");
+    let run = Load::of(format!("http://{address}/")).with("-t 500ms -c 40 --threads 1").measure();
+    assert_eq!(run.endings.ok, 0);
+    let busy = run.client.achieved_concurrency;
+    assert!(busy > 0.0 && busy < 10.0, "{busy} of 40");
 }
 
 #[test]

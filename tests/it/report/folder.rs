@@ -126,6 +126,7 @@ impl Shape {
             machine: machine(),
             published: self.published(),
             course: None,
+            narrowed: None,
         }
     }
 

@@ -59,5 +59,5 @@ fn it_says_what_the_analysis_says() {
     assert_eq!(words.into_iter().collect::<Vec<_>>(), ["better", "borderline", "no-difference-shown", "worse"]);
     let hollow = &summary["groups"][3]["series"][0]["points"][0];
     assert_eq!((&hollow["valid_for_requests_per_s"], &hollow["valid_for_server_cpu"]), (&false.into(), &true.into()));
-    assert_eq!(hollow["faults"][0], "the client was the limit, in all 12 repeats");
+    assert_eq!(hollow["faults"][0], "the client had no CPU left, in all 12 repeats");
 }
