@@ -77,9 +77,9 @@ fn what_makes_connections_impossible() {
             2000,
             |machine| (machine.descriptors_soft, machine.descriptors_hard) = (Some(1024), Some(2000)),
             "descriptors",
-            "ulimit -Hn 2030",
+            "ulimit -Hn 2036",
         ),
-        (2000, |machine| machine.nr_open = Some(2000), "fs.nr_open", "sysctl -w fs.nr_open=2030"),
+        (2000, |machine| machine.nr_open = Some(2000), "fs.nr_open", "sysctl -w fs.nr_open=2036"),
         (1000, |machine| machine.file_max = Some(2999), "fs.file-max", "sysctl -w fs.file-max=6000"),
         (
             2000,
@@ -122,7 +122,7 @@ fn commands_stand_in_the_order_in_which_they_work() {
 #[test]
 fn what_may_change_what_is_measured() {
     let rows: [(Change, &str, &str); 12] = [
-        (|machine| machine.descriptors_soft = Some(1024), "descriptors", "ulimit -n 1030"),
+        (|machine| machine.descriptors_soft = Some(1024), "descriptors", "ulimit -n 1036"),
         (|machine| machine.time_wait = Some(20_000), "TIME_WAIT", ""),
         (|machine| machine.tw_reuse = Some(0), "net.ipv4.tcp_tw_reuse", "sysctl -w net.ipv4.tcp_tw_reuse=1"),
         (|machine| machine.tw_recycle = Some(1), "net.ipv4.tcp_tw_recycle", "sysctl -w net.ipv4.tcp_tw_recycle=0"),
