@@ -3,6 +3,7 @@
 //! The defaults are these lines and not an embedded config.toml, so that a binary without any file behaves the same; a test
 //! holds the two together.
 
+use std::borrow::Cow;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -88,7 +89,7 @@ pub enum Refused {
         /// Completes "expected ...".
         expected: String,
         /// The word that was probably meant.
-        meant: Option<&'static str>,
+        meant: Option<Cow<'static, str>>,
         /// What is wrong with one of its parts.
         wrong_part: Option<String>,
     },

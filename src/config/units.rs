@@ -1,5 +1,6 @@
 //! Numbers with a range, sizes (`"64k"`) and durations (`"75s"`).
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use toml::Value;
@@ -34,6 +35,11 @@ impl<const MIN: u32, const MAX: u32> Written for Count<MIN, MAX> {
 
     fn write(&self) -> Value {
         self.0.into()
+    }
+
+    fn meant(value: &Value) -> Option<Cow<'static, str>> {
+        let number = u32::try_from(thousands(text(value)?)?).ok()?;
+        (MIN..=MAX).contains(&number).then(|| number.to_string().into())
     }
 }
 
@@ -78,6 +84,16 @@ impl<const MIN: u64, const MAX: u64> Written for Period<MIN, MAX> {
     }
 }
 
+/// A number as people write one: `50k`, `50,000`, `2m`. It is offered and not taken: in a size next to it `k` is 1024.
+fn thousands(text: &str) -> Option<u64> {
+    let plain: String = text.chars().filter(|c| !c.is_whitespace() && !matches!(c, ',' | '_')).collect();
+    let (count, unit) = match plain.strip_suffix(['k', 'K']) {
+        Some(count) => (count, 1000),
+        None => plain.strip_suffix(['m', 'M']).map_or((plain.as_str(), 1), |count| (count, 1_000_000)),
+    };
+    digits(count)?.checked_mul(unit)
+}
+
 /// Reads `"64k"`, `"1m"`, `"2g"` (either case) or plain bytes.
 pub fn parse_size(text: &str) -> Option<u64> {
     let (count, unit) = match text.bytes().last()? {
@@ -103,10 +119,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     UpToADay::read(&text.into()).map(|period| period.0).ok_or_else(|| format!("expected {}", UpToADay::expected()))
 }
 
-/// Reads `"500ms"`, `"75s"`, `"2m"` or `"1h"`. A bare number is refused: to nginx it means seconds, to Tomcat milliseconds.
+/// Reads `"500ms"`, `"75s"`, `"2m"` or `"1h"`, with a space between the two or without. A bare number is refused: to nginx it means seconds, to Tomcat milliseconds.
 fn parse_millis(text: &str) -> Option<u64> {
     let (count, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
-    let millis = match unit {
+    let millis = match unit.trim_start_matches(' ') {
         "ms" => 1,
         "s" => SECOND,
         "m" => 60 * SECOND,
@@ -175,7 +191,11 @@ mod tests {
             ("1d", None),
             ("1.5s", None),
             ("-1s", None),
-            ("1 s", None),
+            ("1 s", Some(1000)),
+            ("600 ms", Some(600)),
+            ("1 000ms", None),
+            (" 1s", None),
+            ("10 seconds", None),
             ("1h30m", None),
             ("18446744073709551615h", None),
         ];
@@ -198,6 +218,19 @@ mod tests {
         assert_eq!(Period::<1, HOUR>::read(&"0s".into()), None);
         assert_eq!(Period::<1, HOUR>::read(&5.into()), None);
         assert_eq!(Period::<1, HOUR>::expected(), "a duration from 1ms to 1h with its unit (ms, s, m, h)");
+    }
+
+    /// `requests = "50k"` was refused without a word of what would do.
+    #[test]
+    fn a_number_that_was_meant() {
+        type Requests = Count<1, 1_000_000>;
+        for (text, meant) in [("50k", "50000"), ("50,000", "50000"), ("50_000", "50000"), ("1 M", "1000000")] {
+            assert_eq!(Requests::read(&text.into()), None, "{text}");
+            assert_eq!(Requests::meant(&text.into()).as_deref(), Some(meant), "{text}");
+        }
+        for text in ["2m", "k", "", "1.5k", "0k", "-1k"] {
+            assert_eq!(Requests::meant(&text.into()), None, "{text}");
+        }
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 //! Every layer hands over a [`Value`]: config.toml its own, environment and flags a text. So each type reads its text form
 //! too, and a value means the same wherever it is written.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use toml::Value;
@@ -27,8 +28,8 @@ pub trait Written: Sized {
     fn read(value: &Value) -> Option<Self>;
     /// The value in its plainest form, which [`read`](Self::read) takes back.
     fn write(&self) -> Value;
-    /// The word that was probably meant by a value that is not what was expected.
-    fn meant(_value: &Value) -> Option<&'static str> {
+    /// The word or number that was probably meant by a value that is not what was expected.
+    fn meant(_value: &Value) -> Option<Cow<'static, str>> {
         None
     }
     /// What is wrong with a value of several parts of which one is not what was expected.
@@ -154,9 +155,9 @@ impl<T: Choice> Written for T {
         word.map_or("", |(word, _)| *word).into()
     }
 
-    fn meant(value: &Value) -> Option<&'static str> {
+    fn meant(value: &Value) -> Option<Cow<'static, str>> {
         let text = value.as_str()?.to_lowercase();
-        nearest(&text, T::CHOICES.iter().map(|(word, _)| *word))
+        nearest(&text, T::CHOICES.iter().map(|(word, _)| *word)).map(Cow::Borrowed)
     }
 }
 

@@ -1,5 +1,6 @@
 //! How the values of a plan are written: names, lists of words, levels of concurrency, and what differs by document.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use toml::{Table, Value};
@@ -177,6 +178,10 @@ impl Written for Levels {
     fn write(&self) -> Value {
         self.0.iter().map(|level| Value::Integer(level.cast_signed())).collect::<Vec<_>>().into()
     }
+
+    fn meant(value: &Value) -> Option<Cow<'static, str>> {
+        OneOrEach::<Level>::meant(value)
+    }
 }
 
 fn level(value: &Value) -> Option<u64> {
@@ -233,6 +238,13 @@ impl<T: Written> Written for PerDocument<T> {
             }
         }
     }
+
+    fn meant(value: &Value) -> Option<Cow<'static, str>> {
+        match value {
+            Value::Table(table) => table.values().filter(|value| T::read(value).is_none()).find_map(T::meant),
+            one => T::meant(one),
+        }
+    }
 }
 
 /// One, or several of which each makes a target of its own.
@@ -261,7 +273,7 @@ impl<T: Written> Written for OneOrEach<T> {
         }
     }
 
-    fn meant(value: &Value) -> Option<&'static str> {
+    fn meant(value: &Value) -> Option<Cow<'static, str>> {
         match value.as_array() {
             Some(items) => items.iter().filter(|item| T::read(item).is_none()).find_map(T::meant),
             None => T::meant(value),
@@ -290,7 +302,7 @@ impl Written for Kinds {
         self.0.write()
     }
 
-    fn meant(value: &Value) -> Option<&'static str> {
+    fn meant(value: &Value) -> Option<Cow<'static, str>> {
         OneOrEach::<ConnectionKind>::meant(value)
     }
 }
@@ -401,9 +413,14 @@ mod tests {
 
     #[test]
     fn the_word_that_was_meant() {
-        assert_eq!(Kinds::meant(&value(r#"["short", "keepalive"]"#)), Some("keep-alive"));
-        assert_eq!(Kinds::meant(&value(r#""shorts""#)), Some("short"));
+        assert_eq!(Kinds::meant(&value(r#"["short", "keepalive"]"#)).as_deref(), Some("keep-alive"));
+        assert_eq!(Kinds::meant(&value(r#""shorts""#)).as_deref(), Some("short"));
         assert_eq!(Kinds::meant(&value("3")), None);
+        type Requests = PerDocument<Count<1, 100_000>>;
+        for text in [r#""50k""#, r#"{ a = 3, b = "50k" }"#] {
+            assert_eq!(Requests::meant(&value(text)).as_deref(), Some("50000"), "{text}");
+        }
+        assert_eq!(Levels::meant(&value(r#"[5, "1k"]"#)).as_deref(), Some("1000"));
     }
 
     #[test]
