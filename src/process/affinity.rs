@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
 /// How many CPUs this process may run on: those of its mask, at least one.
 #[must_use]
@@ -26,7 +26,17 @@ impl Pins {
     /// Every CPU that this process may run on.
     #[must_use]
     pub fn allowed() -> Self {
-        let Ok(set) = sched_getaffinity(None) else { return Self::none() };
+        sched_getaffinity(None).map_or(Self::none(), |set| Self::in_set(&set))
+    }
+
+    /// Every CPU that another process may run on, by its first thread; nothing if it is gone.
+    #[must_use]
+    pub fn of_process(pid: u32) -> Option<Self> {
+        let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+        sched_getaffinity(Some(pid)).ok().map(|set| Self::in_set(&set))
+    }
+
+    fn in_set(set: &CpuSet) -> Self {
         Self((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
     }
 
@@ -85,6 +95,8 @@ mod tests {
         assert_eq!(Pins::none().of(0).0, None);
         assert!(!Pins::allowed().0.is_empty());
         assert_eq!(Pins::allowed().not_allowed(), None);
+        assert_eq!(Pins::of_process(std::process::id()).map(|pins| pins.0), Some(Pins::allowed().0));
+        assert!(Pins::of_process(0).is_none() && Pins::of_process(u32::MAX).is_none());
         assert_eq!(Pins::to(vec![CpuSet::MAX_CPU]).not_allowed(), Some(CpuSet::MAX_CPU));
     }
 }

@@ -83,10 +83,11 @@ fn is_bundled(Document { name, bytes }: &Document) -> bool {
 mod tests {
     use super::*;
     use crate::sweep::shipped;
-    use crate::sweep::written::{Surroundings, Text, Wishes, read};
+    use crate::sweep::written::{Judges, Surroundings, Text, Wishes, read};
 
     fn quick(working: &Path) -> Plan {
-        let around = Surroundings { cpus: "0-1".parse().unwrap(), working: working.to_owned() };
+        let around =
+            Surroundings { cpus: "0-1".parse().unwrap(), working: working.to_owned(), judges: Judges::default() };
         read(&Text::of(&shipped::ALL[0], working), &around, &Wishes::default()).unwrap().plan
     }
 

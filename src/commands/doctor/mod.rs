@@ -58,18 +58,33 @@ pub fn run(DoctorArgs { connections, url }: &DoctorArgs) -> ExitCode {
 /// has so many bytes: a sentence each, and the command that changes it. What is plainly impossible the load tool says better: it
 /// knows source addresses.
 pub(super) fn worth_a_look(connections: u32, largest_bytes: u64) -> Vec<String> {
-    let question = Question {
-        connections: u64::from(connections),
-        loopback: true,
-        backlog: u64::from(config::default_backlog()),
-        cpus: affinity::allowed(),
-    };
-    let facts = examine(&Machine::read(Path::new("/")), &question);
+    let facts = examine(&Machine::read(Path::new("/")), &to_itself(connections, config::default_backlog()));
     looks(facts, largest_bytes)
 }
 
+/// The same of the queue before one of our own servers, which is given this backlog: what other servers ask for is not known.
+pub(super) fn queue_worth_a_look(connections: u32, backlog: u32) -> Option<String> {
+    let fact = queues::accept(&Machine::read(Path::new("/")), &to_itself(connections, backlog));
+    (fact.mark == Mark::Look).then(|| sentence(fact))
+}
+
+/// So many connections of this machine to itself.
+fn to_itself(connections: u32, backlog: u32) -> Question {
+    Question {
+        connections: u64::from(connections),
+        loopback: true,
+        backlog: u64::from(backlog),
+        cpus: affinity::allowed(),
+    }
+}
+
 fn looks(facts: Vec<Fact>, largest_bytes: u64) -> Vec<String> {
-    let shows = |fact: &Fact| fact.name != cpu::CONGESTION || largest_bytes >= cpu::PACED_BYTES;
+    let shows = |fact: &Fact| match fact.name {
+        cpu::CONGESTION => largest_bytes >= cpu::PACED_BYTES,
+        // It is asked about each server, with the backlog of that one.
+        queues::ACCEPT => false,
+        _ => true,
+    };
     facts.into_iter().filter(|fact| fact.mark == Mark::Look && shows(fact)).map(sentence).collect()
 }
 

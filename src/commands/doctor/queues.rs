@@ -4,12 +4,15 @@ use super::Question;
 use super::fact::{Fact, Mark, sysctl};
 use crate::process::machine::Machine;
 
+/// Name of the setting that caps the backlog of every listener.
+pub(super) const ACCEPT: &str = "net.core.somaxconn";
+
 pub(super) fn facts(machine: &Machine, question: &Question) -> Vec<Fact> {
     vec![accept(machine, question), syn(machine, question), cookies(machine), packets(machine)]
 }
 
-fn accept(machine: &Machine, question: &Question) -> Fact {
-    const NAME: &str = "net.core.somaxconn";
+pub(super) fn accept(machine: &Machine, question: &Question) -> Fact {
+    const NAME: &str = ACCEPT;
     let Some(cap) = machine.somaxconn else { return Fact::hidden(NAME) };
     let Question { connections, backlog, .. } = *question;
     let queue = cap.min(backlog);

@@ -1,61 +1,36 @@
 //! What a plan wants and this machine does not have.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use super::installed;
+use super::{cpus, installed, ours};
 use crate::commands::doctor;
-use crate::config::Mistake;
 use crate::load::preflight::{self, Facts, Needs};
 use crate::load::sources::Sources;
 use crate::record::experiment::{Cell, ConnectionKind};
-use crate::sweep::cpus::CpuSet;
 use crate::sweep::estimate;
 use crate::sweep::plan::{How, Plan, TargetPlan};
-use crate::sweep::written::{Surroundings, Understood};
+use crate::sweep::written::Surroundings;
 
 /// Files that the load tool has open beside its connections.
 const FILES: u64 = 8;
 
 /// Sentences, the worst first.
 pub(super) fn of(plan: &Plan, around: &Surroundings) -> Vec<String> {
-    let groups = [installed::missing(plan), cpus(plan, around), connections(plan), sources(plan), settings(plan)];
+    let groups = [
+        installed::missing(plan),
+        cpus::unfair(plan, around),
+        connections(plan),
+        sources(plan),
+        settings(plan),
+        backlogs(plan),
+    ];
     groups.into_iter().flatten().collect()
 }
 
 /// Source addresses that the load tool could not read.
-pub(super) fn wrong_source(understood: &Understood) -> Option<Mistake> {
-    let text = &understood.plan.client.sources;
-    let error = text.parse::<Sources>().err().filter(|_| !text.is_empty())?;
-    Some(Mistake { place: understood.place("client.source").to_owned(), says: format!("client.source: {error}") })
-}
-
-fn cpus(plan: &Plan, around: &Surroundings) -> Vec<String> {
-    let set = |text: &str| text.parse::<CpuSet>().unwrap_or_default();
-    let client = set(&plan.client.cpus);
-    let mut says = Vec::new();
-    let everybody = plan.targets.iter().map(|target| (format!("target {}", target.name), set(&target.cpus)));
-    for (who, set) in everybody.chain([("client".to_owned(), client.clone())]) {
-        if let Some(cpu) = set.numbers().iter().find(|cpu| !around.cpus.numbers().contains(cpu)) {
-            says.push(format!("{who}: CPU {cpu} is none of those that this process may use, {}.", around.cpus));
-        }
-    }
-    let shares = |target: &&TargetPlan| {
-        let servers = set(&target.cpus);
-        let is_started = !matches!(target.how, How::Running { .. });
-        is_started && (servers.numbers().is_empty() || client.numbers().is_empty() || overlap(&servers, &client))
-    };
-    let sharing: Vec<_> = plan.targets.iter().filter(shares).map(|target| target.name.as_str()).collect();
-    if !sharing.is_empty() {
-        says.push(format!(
-            "client and {} share CPUs: each takes time that the other is measured by.",
-            sharing.join(", ")
-        ));
-    }
-    says
-}
-
-fn overlap(one: &CpuSet, other: &CpuSet) -> bool {
-    one.numbers().iter().any(|cpu| other.numbers().contains(cpu))
+pub(super) fn wrong_source(text: &str) -> Option<String> {
+    text.parse::<Sources>().err().map(|error| error.to_string())
 }
 
 fn most(plan: &Plan) -> u64 {
@@ -87,7 +62,7 @@ fn connects_a_minute(cell: &Cell, plan: &Plan) -> Option<u64> {
 }
 
 /// Whether a target is on this machine, as far as its URL tells.
-fn is_here(target: &TargetPlan) -> bool {
+pub(super) fn is_here(target: &TargetPlan) -> bool {
     let How::Running { url, .. } = &target.how else { return true };
     let host = url.strip_prefix("http://").and_then(|rest| rest.rsplit_once(':')).map_or("", |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -104,4 +79,20 @@ fn settings(plan: &Plan) -> Vec<String> {
     let connections = u32::try_from(most(plan)).unwrap_or(u32::MAX);
     let largest = plan.documents.iter().map(|document| document.bytes).max().unwrap_or(0);
     doctor::worth_a_look(connections, largest)
+}
+
+/// Our own servers before which more connections may wait than their queues hold, each shape of them once.
+fn backlogs(plan: &Plan) -> Vec<String> {
+    let mut shapes: BTreeMap<(u32, u32), Vec<&str>> = BTreeMap::new();
+    for TargetPlan { name, how, .. } in &plan.targets {
+        let How::Ours { arguments } = how else { continue };
+        let most = plan.cells.iter().filter(|cell| cell.target == *name).map(|cell| cell.concurrency).max();
+        let Some((most, backlog)) = most.zip(ours::backlog(arguments)) else { continue };
+        shapes.entry((u32::try_from(most).unwrap_or(u32::MAX), backlog)).or_default().push(name);
+    }
+    let says = |((most, backlog), names): ((u32, u32), Vec<&str>)| {
+        let sentence = doctor::queue_worth_a_look(most, backlog)?;
+        Some(format!("{}: {sentence}", names.join(", ")))
+    };
+    shapes.into_iter().filter_map(says).collect()
 }

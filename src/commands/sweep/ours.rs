@@ -6,32 +6,30 @@ use std::path::Path;
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
-use crate::config::{self, Mistake, Surroundings};
+use crate::config::{self, Configuration, Surroundings};
 use crate::process::affinity;
-use crate::sweep::plan::{How, TargetPlan};
-use crate::sweep::written::Understood;
 
-/// What is wrong with the arguments of each target.
-pub(super) fn mistakes(understood: &Understood) -> Vec<Mistake> {
-    let of_target = |target: &TargetPlan| {
-        let How::Ours { arguments } = &target.how else { return Vec::new() };
-        let place = understood.place(&target.name).to_owned();
-        let says = check(arguments).err().unwrap_or_default();
-        says.into_iter().map(|says| Mistake { place: place.clone(), says: format!("target.serve: {says}") }).collect()
-    };
-    understood.plan.targets.iter().flat_map(of_target).collect()
+/// What is wrong with them, as sentences.
+pub(super) fn mistakes(arguments: &[String]) -> Vec<String> {
+    configured(arguments).err().unwrap_or_default()
 }
 
-fn check(arguments: &[String]) -> Result<(), Vec<String>> {
+/// Connections that may wait on each listener of a server with these arguments, which have been found right.
+pub(super) fn backlog(arguments: &[String]) -> Option<u32> {
+    configured(arguments).ok().flatten().map(|configuration| configuration.plan.listen.backlog)
+}
+
+/// What a server with these arguments would do; nothing where they begin no server.
+fn configured(arguments: &[String]) -> Result<Option<Configuration>, Vec<String>> {
     let words = ["quintain", "serve"].into_iter().chain(arguments.iter().map(String::as_str));
     let cli = Cli::try_parse_from(words).map_err(|error| vec![said(&error)])?;
-    let Command::Serve(args) = cli.command else { return Ok(()) };
+    let Command::Serve(args) = cli.command else { return Ok(None) };
     // What stands in the environment and in ./config.toml is no part of a plan.
     let nothing = args.config.as_deref().unwrap_or(Path::new("/dev/null"));
     let around =
         Surroundings { environment: Vec::new(), folder: "".into(), cpus: affinity::allowed(), memory_bytes: None };
     let loaded = config::load(Some(nothing), &args.flags(), &around);
-    loaded.map(drop).map_err(|mistakes| mistakes.0.iter().map(ToString::to_string).collect())
+    loaded.map(Some).map_err(|mistakes| mistakes.0.iter().map(ToString::to_string).collect())
 }
 
 /// clap's first sentence, and its tip.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::Surroundings;
 use super::section::{At, Section};
 use super::words::{Band, Cpus, Line};
 use crate::config::units::{Count, HOUR, Period, SECOND};
@@ -85,9 +86,9 @@ pub(super) fn gates(mut section: Section<'_>) -> (Vec<Gate>, f64) {
     (gates, band)
 }
 
-/// The load tool's side, and the line of its source addresses: what they mean is for the load tool to say.
-pub(super) fn client(mut section: Section<'_>, all: &CpuSet) -> (Client, Option<usize>) {
-    let (_, other_half) = all.halves();
+/// The load tool's side. What its source addresses mean is for the load tool to say.
+pub(super) fn client(mut section: Section<'_>, around: &Surroundings) -> Client {
+    let (_, other_half) = around.cpus.halves();
     let cpus = match section.take::<Cpus>("cpus").map(|at| at.value) {
         Some(Cpus::Only(set)) => set,
         Some(Cpus::All) => CpuSet::default(),
@@ -95,10 +96,14 @@ pub(super) fn client(mut section: Section<'_>, all: &CpuSet) -> (Client, Option<
     };
     let threads = section.take::<Count<1, 1024>>("threads").map(|at| u64::from(at.value.0));
     let source = section.take::<Line>("source");
-    let line = source.as_ref().map(|at| at.line);
+    if let Some(At { value: Line(text), line }) = &source
+        && let Some(says) = (around.judges.source)(text)
+    {
+        section.wrong(*line, format!("client.source: {says}"));
+    }
     section.finish();
     // One for each of its CPUs; where it has none of its own, the load tool knows what the server leaves.
     let own = Some(cpus.numbers().len() as u64).filter(|count| *count > 0);
     let sources = source.map_or(String::new(), |at| at.value.0);
-    (Client { threads: threads.or(own), cpus: cpus.to_string(), sources }, line)
+    Client { threads: threads.or(own), cpus: cpus.to_string(), sources }
 }

@@ -49,6 +49,25 @@ pub struct Surroundings {
     pub cpus: CpuSet,
     /// The working directory.
     pub working: PathBuf,
+    /// Who is asked about words that only they understand.
+    pub judges: Judges,
+}
+
+/// Whoever will obey words of a plan that mean nothing here, and is asked about them while it is read: so what is wrong with those
+/// is said together with everything else.
+#[derive(Debug, Clone, Copy)]
+pub struct Judges {
+    /// What is wrong with these arguments of our own server.
+    pub serve: fn(&[String]) -> Vec<String>,
+    /// What is wrong with these source addresses of the load tool.
+    pub source: fn(&str) -> Option<String>,
+}
+
+impl Default for Judges {
+    /// Nobody finds anything wrong.
+    fn default() -> Self {
+        Self { serve: |_| Vec::new(), source: |_| None }
+    }
 }
 
 /// What the command line wants to be otherwise than the plan has it.
@@ -66,17 +85,6 @@ pub struct Understood {
     /// What will be done. Where `root` is no folder the bundled documents are meant, and have to be made: see
     /// [`crate::sweep::documents`].
     pub plan: Plan,
-    /// Where each target stands in the file, and `client.source`, for whoever finds a mistake in what only they understand.
-    places: Vec<(String, String)>,
-}
-
-impl Understood {
-    /// The place of a target, or of `client.source`.
-    #[must_use]
-    pub fn place(&self, of: &str) -> &str {
-        let place = self.places.iter().find(|(name, _)| name == of);
-        place.map_or(self.plan.name.as_str(), |(_, place)| place)
-    }
 }
 
 /// Reads a plan.
@@ -90,7 +98,7 @@ pub fn read(text: &Text, around: &Surroundings, wishes: &Wishes) -> Result<Under
     sheet.verdict()?;
     // What follows is of a file without mistakes.
     let parts = parts.wished(wishes)?;
-    parts.understood(&sheet, text)
+    parts.understood(text)
 }
 
 /// What stands in a file.
@@ -104,7 +112,6 @@ struct Parts {
     gates: Vec<Gate>,
     band: f64,
     client: Client,
-    source_line: Option<usize>,
     published: Vec<Published>,
     narrowed: Option<String>,
 }
@@ -113,7 +120,7 @@ impl Parts {
     fn read(mut file: Section<'_>, place: &Place, around: &Surroundings) -> Self {
         let question = file.need::<Question>("question").map(|at| at.value);
         let root = Root::read(&mut file, place, &around.working);
-        let targets = targets(&mut file, place, &around.cpus);
+        let targets = targets(&mut file, place, around);
         let mut names: Vec<String> = Vec::with_capacity(targets.len());
         for At { value: TargetPlan { name, .. }, .. } in &targets {
             // A name that is there twice was complained of; what is measured of it need not be.
@@ -126,25 +133,12 @@ impl Parts {
         let documents = documents.found;
         let order = Order::read(file.section("order"));
         let (gates, band) = course::gates(file.section("gates"));
-        let (client, source_line) = course::client(file.section("client"), &around.cpus);
+        let client = course::client(file.section("client"), around);
         let published = published::read(file.section("published"), place, &blocks);
         file.finish();
         let root = root.folder().to_owned();
         let narrowed = None;
-        Self {
-            question,
-            root,
-            targets,
-            documents,
-            blocks,
-            order,
-            gates,
-            band,
-            client,
-            source_line,
-            published,
-            narrowed,
-        }
+        Self { question, root, targets, documents, blocks, order, gates, band, client, published, narrowed }
     }
 
     /// The same with what the command line wants.
@@ -173,7 +167,7 @@ impl Parts {
         Ok(self)
     }
 
-    fn understood(self, sheet: &Sheet<'_>, text: &Text) -> Result<Understood, Mistakes> {
+    fn understood(self, text: &Text) -> Result<Understood, Mistakes> {
         let blocks: Vec<_> = self.blocks.into_iter().map(|block| block.value).collect();
         let each: u64 = blocks.iter().map(|block| block.targets.len() as u64).sum();
         let count = each.saturating_mul(self.order.repeats);
@@ -182,9 +176,6 @@ impl Parts {
             let says = format!("{each} cells {times} times are {count} measurements, and at most {CELLS_MAX} are made");
             return Err(Mistake { place: text.place.file.clone(), says }.into());
         }
-        let target_places = self.targets.iter().map(|target| (target.value.name.clone(), sheet.place(target.line)));
-        let source_place = self.source_line.map(|line| ("client.source".to_owned(), sheet.place(line)));
-        let places = target_places.chain(source_place).collect();
         let Order { repeats, seed, warm_up, cell_warm_up, cool_down } = self.order;
         let plan = Plan {
             name: text.place.name.clone(),
@@ -204,7 +195,7 @@ impl Parts {
             published: self.published,
             narrowed: self.narrowed,
         };
-        Ok(Understood { plan, places })
+        Ok(Understood { plan })
     }
 }
 
@@ -219,12 +210,12 @@ fn narrowed(left: &[At<TargetPlan>], all: usize) -> Option<String> {
     Some(format!("--targets: only {names} of the plan's {all} targets {are} measured"))
 }
 
-fn targets(file: &mut Section<'_>, place: &Place, cpus: &CpuSet) -> Vec<At<TargetPlan>> {
+fn targets(file: &mut Section<'_>, place: &Place, around: &Surroundings) -> Vec<At<TargetPlan>> {
     if !file.has("target") {
         file.wrong(file.line, "a plan without a [[target]] measures nobody");
     }
     let sections = file.sections("target");
-    let targets: Vec<_> = sections.into_iter().flat_map(|section| target::read(section, place, cpus)).collect();
+    let targets: Vec<_> = sections.into_iter().flat_map(|section| target::read(section, place, around)).collect();
     for (at, target) in targets.iter().enumerate() {
         if let Some(other) = targets[..at].iter().find(|other| other.value.name == target.value.name) {
             let name = &target.value.name;
@@ -256,8 +247,8 @@ impl Surroundings {
     /// # Errors
     ///
     /// The working directory is gone.
-    pub fn of_this_process() -> std::io::Result<Self> {
+    pub fn of_this_process(judges: Judges) -> std::io::Result<Self> {
         let cpus = CpuSet::of(Pins::allowed().cpus().to_vec());
-        Ok(Self { cpus, working: std::env::current_dir()? })
+        Ok(Self { cpus, working: std::env::current_dir()?, judges })
     }
 }

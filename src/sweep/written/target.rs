@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::place::Place;
 use super::section::{At, Section};
 use super::words::{Arguments, Command, Cpus, Line, Name, OneOrEach};
+use super::{Judges, Surroundings};
 use crate::config::plan::{Model, Profile};
 use crate::config::units::{Count, Period, SECOND};
 use crate::config::written::Choice;
@@ -37,7 +38,7 @@ const GIVEN: [(&str, &str); 6] = [
 ];
 
 /// The targets of one table: several where it has lists.
-pub(super) fn read(mut section: Section<'_>, place: &Place, cpus: &CpuSet) -> Vec<At<TargetPlan>> {
+pub(super) fn read(mut section: Section<'_>, place: &Place, around: &Surroundings) -> Vec<At<TargetPlan>> {
     let line = section.line;
     // What is misspelt is still a way: one mistake is enough.
     let any = |keys: &[&str]| keys.iter().any(|key| section.has(key));
@@ -62,8 +63,8 @@ pub(super) fn read(mut section: Section<'_>, place: &Place, cpus: &CpuSet) -> Ve
     if let (Some(_), Some(stop)) = (&typed.url, &stop_within) {
         section.wrong(stop.line, "target.stop_within: what runs already is not ended");
     }
-    let set = typed.cpu_set(cpus);
-    let hows = typed.hows(&section, place);
+    let set = typed.cpu_set(&around.cpus);
+    let hows = typed.hows(&section, place, &around.judges);
     section.finish();
     let Some(name) = name else { return Vec::new() };
     let target = |(suffix, how, workers): (String, How, Option<u64>)| TargetPlan {
@@ -163,25 +164,41 @@ impl Typed {
     }
 
     /// Each shape of it, with what its name gets and its workers.
-    fn hows(&self, section: &Section<'_>, place: &Place) -> Vec<(String, How, Option<u64>)> {
+    fn hows(&self, section: &Section<'_>, place: &Place, judges: &Judges) -> Vec<(String, How, Option<u64>)> {
         if let Some(url) = &self.url {
-            return self.running(url, section, place).into_iter().map(|how| (String::new(), how, None)).collect();
+            return vec![(String::new(), self.running(url, section, place), None)];
         }
         if let Some(command) = &self.command {
             let workers = self.workers.iter().flat_map(|at| choices(&at.value)).next();
             let workers = workers.map(|(_, workers)| u64::from(workers.0));
             return vec![(String::new(), self.started(command, section, place), workers)];
         }
-        self.ours(section)
+        let shapes = self.ours(section);
+        self.judged(&shapes, section, judges);
+        shapes
+    }
+
+    /// What the server itself says of its arguments. Those that cannot stand there were complained of already, and may
+    /// be wrong only because of that.
+    fn judged(&self, shapes: &[(String, How, Option<u64>)], section: &Section<'_>, judges: &Judges) {
+        let words = self.serve.as_ref().map_or(&[][..], |at| &at.value.0);
+        let is_too_long = words.iter().any(|word| word.len() > WORD_BYTES_MAX);
+        if is_too_long || GIVEN.iter().any(|(flag, _)| is_given(words, flag)) {
+            return;
+        }
+        for (_, how, _) in shapes {
+            let How::Ours { arguments } = how else { continue };
+            for says in (judges.serve)(arguments) {
+                section.wrong(section.line, format!("target.serve: {says}"));
+            }
+        }
     }
 
     fn ours(&self, section: &Section<'_>) -> Vec<(String, How, Option<u64>)> {
         let serve = self.serve.as_ref();
         let words = serve.map_or(&[][..], |at| &at.value.0);
         for (flag, why) in GIVEN {
-            let is_given =
-                |word: &String| word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='));
-            if let (Some(at), true) = (serve, words.iter().any(is_given)) {
+            if let (Some(at), true) = (serve, is_given(words, flag)) {
                 section.wrong(at.line, format!("target.serve: {flag} cannot stand there; {why}"));
             }
         }
@@ -222,17 +239,23 @@ impl Typed {
         How::Command { words, version: self.version.as_ref().map_or(Vec::new(), |at| place.program(&at.value.0)) }
     }
 
-    fn running(&self, url: &At<Line>, section: &Section<'_>, place: &Place) -> Option<How> {
-        let Some(base) = base_url(&url.value.0) else {
+    /// One whose URL is wrong is a target all the same: a matrix that names it makes no mistake.
+    fn running(&self, url: &At<Line>, section: &Section<'_>, place: &Place) -> How {
+        let base = base_url(&url.value.0);
+        if base.is_none() {
             section.wrong(
                 url.line,
                 "target.url: expected http://HOST:PORT without a path, such as \"http://127.0.0.1:8080\"",
             );
-            return None;
-        };
+        }
         let pid_file = self.pid_file.as_ref().map(|at| place.below(&at.value));
-        Some(How::Running { url: base, pid_file })
+        How::Running { url: base.unwrap_or_default(), pid_file }
     }
+}
+
+/// Whether a flag stands among arguments, with its value behind it or not.
+fn is_given(words: &[String], flag: &str) -> bool {
+    words.iter().any(|word| word == flag || word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
 }
 
 /// What a name gets, arguments, workers.

@@ -19,7 +19,7 @@ const MATRIX: &str = "[[matrix]]\ndocuments = '1k.html'\nconcurrency = 5\nconnec
 fn around() -> (tempfile::TempDir, Surroundings) {
     let folder = tempfile::tempdir().unwrap();
     let working = folder.path().canonicalize().unwrap();
-    (folder, Surroundings { cpus: "0-3".parse().unwrap(), working })
+    (folder, Surroundings { cpus: "0-3".parse().unwrap(), working, judges: Judges::default() })
 }
 
 fn read_with(content: &str, wishes: &Wishes) -> Result<Plan, String> {
@@ -96,7 +96,7 @@ fn paths_begin_at_the_plan() {
                    [[target]]\nname = 'b'\nurl = 'http://localhost:80/'\npid_file = 'b.pid'\n\
                    [[matrix]]\ndocuments = ['x.bin']\nconcurrency = 1\nconnections = 'short'\nduration = '1s'\n";
     std::fs::write(top.join("plans/a.toml"), content).unwrap();
-    let around = Surroundings { cpus: CpuSet::default(), working: top.clone() };
+    let around = Surroundings { cpus: CpuSet::default(), working: top.clone(), judges: Judges::default() };
     let text = Text::find("plans/a.toml", &around.working).unwrap();
     let plan = read(&text, &around, &Wishes::default()).unwrap().plan;
     let at = |path: &str| top.join(path).to_str().unwrap().to_owned();

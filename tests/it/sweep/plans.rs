@@ -65,43 +65,6 @@ fn a_plan_that_nobody_named_is_the_quick_one() {
     assert_eq!(fs::read_dir(elsewhere.path()).expect("a folder").count(), 0);
 }
 
-#[test]
-fn peers_that_are_not_there_are_said_to_be_left_out() {
-    let elsewhere = tempfile::tempdir().expect("a folder");
-    let text = printed(elsewhere.path(), &["tomcat-nginx"]);
-    for peer in ["tomcat", "nginx"] {
-        let program = elsewhere.path().canonicalize().expect("a path").join(format!("peers/{peer}/start"));
-        let line =
-            format!("\n  target {peer}: there is no program {}, and the target will be left out.", program.display());
-        assert!(text.contains(&line), "{line} is not in\n{text}");
-    }
-}
-
-#[test]
-fn a_command_that_cannot_say_its_version_is_doubted() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let target = |name: &str, version: &str| {
-        format!("[[target]]\nname = '{name}'\ncommand = ['sh', '{{port}}']\nversion = {version}\n")
-    };
-    let rows = [
-        ("fine", "['sh', '-c', 'echo 1.0']", None),
-        ("silent", "['false']", Some("false has failed")),
-        ("spoken", "['sh', '-c', 'echo first; echo it is not there >&2; exit 69']", Some("it is not there")),
-        ("missing", "['no-such-program']", Some("there is no program no-such-program")),
-    ];
-    let targets: String = rows.iter().map(|(name, version, _)| target(name, version)).collect();
-    fs::write(folder.path().join("a.toml"), format!("question = 'Is it?'\n{targets}{MATRIX}")).expect("a file");
-    let text = printed(folder.path(), &["a.toml"]);
-    for (name, _, why) in rows {
-        let says = format!("\n  target {name}: sh is there, but its version is not to be had (");
-        assert_eq!(text.contains(&says), why.is_some(), "{name}: {text}");
-        assert!(
-            why.is_none_or(|why| text.contains(&format!("{says}{why}). If it is not installed, "))),
-            "{name}: {text}"
-        );
-    }
-}
-
 /// The example of docs/sweep.md is a plan, and means what stands below it there.
 #[test]
 fn the_worked_example_of_the_documentation_is_a_plan() {
@@ -192,8 +155,8 @@ fn what_is_wrong_with_a_target() {
         (
             "[[target]]\nname = 'a'\nserve = ['--set', 'server.wokers=1', '--set', 'server.backlog=0']\n",
             &[
-                "2: target.serve: --set: server.wokers is not a setting; did you mean server.workers?",
                 "2: target.serve: --set: server.backlog: expected a number from 1 to 1000000, got \"0\"",
+                "2: target.serve: --set: server.wokers is not a setting; did you mean server.workers?",
             ],
         ),
         (
@@ -250,6 +213,34 @@ fn what_is_wrong_with_a_target() {
     ];
     for (target, expected) in rows {
         says(target, MATRIX, "", expected);
+    }
+}
+
+/// What only the server and the load tool understand was looked at when everything else was right.
+#[test]
+fn what_others_understand_is_said_with_the_rest() {
+    let targets = "[[target]]\nname = 'a'\nprofile = ['nginx', 'none']\nserve = ['--set', 'server.bcklog=511']\n\
+                   [[target]]\nname = 'b'\nurl = '127.0.0.1:80'\n";
+    let matrix =
+        format!("{}targets = ['a-none', 'b']\n", MATRIX.replace("1k.html", "9k.html").replace("= 9", "= '50k'"));
+    let document = "9k.html is none of the bundled documents, which are 1k.html, 10k.html, 30k.html, 100k.html, 300k.html, 7.5m.html; \
+                    did you mean 1k.html?";
+    let expected = [
+        "2: target.serve: --set: server.bcklog is not a setting; did you mean server.backlog?",
+        "8: target.url: expected http://HOST:PORT without a path, such as \"http://127.0.0.1:8080\"",
+        &format!("10: matrix.documents: {document}"),
+        "13: matrix.requests: expected a number from 1 to 4294967295, or one for each document, such as { \"1k.html\" = …, \
+         \"7.5m.html\" = … }, got \"50k\"; did you mean 50000?",
+        "16: client.source: ",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let plan = format!("question = 'Is it?'\n{targets}{matrix}[client]\nsource = 'here'\n");
+    fs::write(folder.path().join("a.toml"), plan).expect("a file");
+    let (code, _, err) = dry_run_in(folder.path(), &["a.toml"]);
+    let said: Vec<_> = err.lines().collect();
+    assert_eq!((code, said.len()), (Some(2), expected.len()), "{err}");
+    for (said, expected) in said.iter().zip(expected) {
+        assert!(said.starts_with(&format!("quintain: a.toml:{expected}")), "{expected} is not {said}");
     }
 }
 

@@ -1,10 +1,9 @@
 //! What is typed after `quintain sweep`, and who it names.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 
-use super::plans::{MATRIX, dry_run_in, package, printed};
+use super::plans::{dry_run_in, package, printed};
 
 #[test]
 fn the_command_line_may_want_less_or_more() {
@@ -89,37 +88,4 @@ fn what_cannot_stand_beside_resume() {
         assert_eq!(output.status.code(), Some(2), "{err}");
         assert!(err.contains(&format!("'--resume <DIR>' cannot be used with '{name}'")), "{err}");
     }
-}
-
-/// A sweep left them out, or had no CPU of them, after hours in which everybody else was measured.
-#[test]
-fn targets_that_should_run_are_looked_for() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let there = listener.local_addr().expect("its address");
-    let gone = TcpListener::bind("127.0.0.1:0").and_then(|gone| gone.local_addr()).expect("a port");
-    fs::write(folder.path().join("own.pid"), std::process::id().to_string()).expect("a file");
-    fs::write(folder.path().join("old.pid"), "4194305").expect("a file");
-    let target = |name: &str, address: &SocketAddr, pid_file: &str| {
-        format!("[[target]]\nname = '{name}'\nurl = 'http://{address}'\npid_file = '{pid_file}'\n")
-    };
-    let targets =
-        target("fine", &there, "own.pid") + &target("old", &there, "old.pid") + &target("gone", &gone, "no.pid");
-    fs::write(folder.path().join("a.toml"), format!("question = 'Is it?'\n{targets}{MATRIX}")).expect("a file");
-    let text = printed(folder.path(), &["a.toml"]);
-    let (_, obstacles) = text.split_once("\nWhat this machine ").expect("obstacles");
-    let place = folder.path().canonicalize().expect("a path");
-    let place = place.display();
-    for says in [
-        format!("target old: its pid_file {place}/old.pid names no process that can be watched, and what it takes"),
-        format!(
-            "target gone: http://{gone} cannot be connected to ({gone}: Connection refused (os error 111)). If it does"
-        ),
-        format!(
-            "target gone: there is no pid_file {place}/no.pid, and what it takes of the machine will not be known."
-        ),
-    ] {
-        assert!(obstacles.contains(&format!("\n  {says}")), "{says:?} is not in\n{obstacles}");
-    }
-    assert!(!obstacles.contains("target fine") && obstacles.matches("target old").count() == 1, "{obstacles}");
 }
