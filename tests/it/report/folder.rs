@@ -59,7 +59,7 @@ impl Shape {
             targets: targets.collect(),
             documents: vec![("1k.html".to_owned(), 1024)],
             levels: (1..=40).map(|n| n * 50).collect(),
-            repeats: 2,
+            repeats: 3,
             ..Self::usual()
         }
     }
