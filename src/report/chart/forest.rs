@@ -106,7 +106,24 @@ fn draw_row(
         tenths: 50,
     }))?;
     let edge = frame.size.0 as i32 - right + 10;
+    if let Some((figure, is_less)) = ratio.ends.and_then(|[_, at, _]| beyond(at, frame.x.to.exp())) {
+        let (anchor, x) = if is_less { (HPos::Left, left + 10) } else { (HPos::Right, edge - 20) };
+        root.draw_text(&figure, &style(Ink::Words, anchor), (x, middle))?;
+    }
     root.draw_text(ratio.word, &style(Ink::Muted, HPos::Left), (edge, middle))
+}
+
+/// A ratio that the axis does not reach: all such marks stand at the edge, and only an arrow and the figure tell them apart. With
+/// it, whether it is below 1.
+fn beyond(ratio: f64, reach: f64) -> Option<(String, bool)> {
+    if !ratio.is_finite() || ratio <= 0.0 || ratio.ln().abs() <= reach.ln() {
+        return None;
+    }
+    // Two digits that count, of however small a ratio.
+    let decimals = (1.0 - ratio.log10().floor()).clamp(0.0, 9.0) as usize;
+    let figure = format!("{ratio:.decimals$}×");
+    let is_less = ratio < 1.0;
+    Some((if is_less { format!("← {figure}") } else { format!("{figure} →") }, is_less))
 }
 
 #[cfg(test)]
@@ -133,5 +150,20 @@ mod tests {
         assert_eq!(reach(&[ratio([0.0, 1.0, f64::INFINITY])]), NARROWEST);
         assert_eq!(reach(&[ratio([1e-9, 1.0, 2.0])]), WIDEST);
         assert_eq!(reach(&[Ratio { ends: None, ..ratio([1.0; 3]) }]), NARROWEST);
+    }
+
+    /// Two ratios of which one was twelve times the other stood at one place, and nothing said so.
+    #[test]
+    fn a_ratio_beyond_the_axis_is_told() {
+        for (at, told) in [(0.0047, "← 0.0047×"), (0.0553, "← 0.055×"), (47.3, "47× →"), (1234.0, "1234× →")]
+        {
+            assert_eq!(beyond(at, WIDEST).map(|(told, _)| told).as_deref(), Some(told));
+        }
+        for at in [0.0, f64::INFINITY, f64::NAN, 1.0, 15.9, 0.07] {
+            assert_eq!(beyond(at, WIDEST), None, "{at}");
+        }
+        let size = Size { width: 600, height: 100, names: false };
+        let (_, drawn) = draw(&[ratio([0.004, 0.0047, 0.005]), ratio([0.9, 1.0, 1.1])], 0.02, &size).unwrap();
+        assert_eq!(drawn.matches("← ").count(), 1, "{drawn}");
     }
 }
