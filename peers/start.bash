@@ -26,6 +26,7 @@ refuse() {
 read_arguments() {
   local usage="start --port N --root DIR --workers N [--dir WORKDIR] [--stock]"
   while [ $# -gt 0 ]; do
+    if [ "$1" = --help ]; then echo "usage: $usage" && exit 0; fi
     if [ "$1" = --stock ]; then stock=yes && shift && continue; fi
     [[ $1 == --* && " ${options[*]} " == *" ${1#--} "* ]] || refuse 2 "there is no argument $1; usage: $usage"
     [ $# -ge 2 ] || refuse 2 "$1 needs a value"

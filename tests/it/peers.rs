@@ -254,3 +254,10 @@ fn haproxy_ends_with_the_server_behind_it() {
     let nginx = peer.descendants()[0];
     assert_eq!(peer.end_by(Some(nginx)), Some(1));
 }
+
+#[test]
+fn a_start_script_says_how_it_is_called() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/tomcat/start");
+    let ran = Command::new(script).arg("--help").output().expect("it runs");
+    assert!(ran.status.success() && ran.stdout.starts_with(b"usage: start --port N "), "{ran:?}");
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write {}: {error}; with --out the report goes elsewhere", .path.display())]
+#[error("cannot write {}: {error}; name another folder by --out", .path.display())]
 pub struct Unwritten {
     path: PathBuf,
     error: io::Error,
@@ -57,6 +57,6 @@ mod tests {
         fs::write(folder.path().join("file"), "").unwrap();
         let said = put(&folder.path().join("file"), "report.html", "").unwrap_err().to_string();
         assert!(said.starts_with("cannot write ") && said.contains("file/report.html: "), "{said}");
-        assert!(said.ends_with("; with --out the report goes elsewhere"), "{said}");
+        assert!(said.ends_with("; name another folder by --out"), "{said}");
     }
 }

@@ -10,10 +10,12 @@ use crate::load::sources::Sources;
 use crate::record::experiment::{Cell, ConnectionKind};
 use crate::sweep::estimate;
 use crate::sweep::plan::{How, Plan, TargetPlan};
+use crate::sweep::target::WATCHED_MAX;
 use crate::sweep::written::Surroundings;
 
-/// Files that the load tool has open beside its connections.
+/// Files that the load tool has open beside its connections, at least; and as many as it may need for the processes of a target.
 const FILES: u64 = 8;
+const FILES_MAX: u64 = FILES + 2 * WATCHED_MAX as u64;
 
 /// Sentences, the worst first.
 pub(super) fn of(plan: &Plan, around: &Surroundings) -> Vec<String> {
@@ -49,7 +51,10 @@ fn connections(plan: &Plan) -> Vec<String> {
         loopback: plan.targets.iter().all(is_here),
         connects_a_minute: plan.cells.iter().filter_map(|cell| connects_a_minute(cell, plan)).max(),
     };
-    let shortage = preflight::check(&facts, &needs).err().map(|shortage| format!("{shortage}."));
+    // What is certain to run out is told with the figure that suffices for every target: each would else name one of its own.
+    let is_short = preflight::check(&facts, &needs).is_err();
+    let enough = preflight::check(&facts, &Needs { files: FILES_MAX, ..needs });
+    let shortage = enough.err().filter(|_| is_short).map(|shortage| format!("{shortage}."));
     let doubt = preflight::doubt(&facts, &needs).map(|doubt| format!("{doubt}."));
     shortage.into_iter().chain(doubt).collect()
 }

@@ -76,8 +76,11 @@ fn measure(mut plan: Plan, folder: &Folder, before: Option<&Before>, around: &Su
     let nothing = History::default();
     let history = before.map_or(&nothing, |before| &before.history);
     let mut watcher = Watcher::new(&plan, AbTexts::of(&plan, folder.path()), history, quiet);
-    for remark in plan.narrowed.clone().into_iter().chain(obstacles::of(&plan, around)) {
-        watcher.remark(&remark);
+    // Nothing is in the way of what is measured already.
+    if watcher.left() > 0 {
+        for remark in plan.narrowed.clone().into_iter().chain(obstacles::of(&plan, around)) {
+            watcher.remark(&remark);
+        }
     }
     let (machine, program) = (machine::read(Path::new("/")), Program::of_this_process());
     let orders = Orders { plan: &plan, folder, before, machine: &machine, program: &program, stop: &stop };

@@ -26,6 +26,8 @@ pub(super) struct Watcher<'a> {
     left: HashSet<&'a Cell>,
     /// Each remark is made once: most cells would repeat it.
     remarks: HashSet<String>,
+    /// Why cells were not measured, which most of them would repeat too.
+    reasons: HashSet<String>,
 }
 
 impl<'a> Watcher<'a> {
@@ -36,7 +38,7 @@ impl<'a> Watcher<'a> {
         let done = plan.cells.iter().filter(|cell| history.is_done(cell)).count();
         let meter = SweepMeter::new(style, done, done + left.len(), io::stderr());
         let expected = left.iter().map(|cell| expected(plan, cell)).sum();
-        Self { plan, meter, texts, pace: Pace::new(expected), left, remarks: HashSet::new() }
+        Self { plan, meter, texts, pace: Pace::new(expected), left, remarks: HashSet::new(), reasons: HashSet::new() }
     }
 
     /// Says a sentence once, if it is not to be quiet.
@@ -96,7 +98,11 @@ impl Observer for Watcher<'_> {
                 self.meter.began(cell, Some(self.pace.left()));
             }
             Event::Measured(measured) => self.ended(&measured.cell, &figures(measured)),
-            Event::NotMeasured(tried) => self.ended(&tried.cell, &format!("not measured: {}", tried.reason)),
+            Event::NotMeasured(tried) => {
+                let reason =
+                    if self.reasons.insert(tried.reason.clone()) { tried.reason.as_str() } else { "as before" };
+                self.ended(&tried.cell, &format!("not measured: {reason}"));
+            }
             Event::Skipped(skipped) => self.leave_out(|cell| cell == skipped),
             Event::Stopping => self.meter.passing("stopping the targets"),
             Event::Remark(remark) => self.remark(remark),

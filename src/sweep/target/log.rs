@@ -42,6 +42,14 @@ pub(super) fn explained(reason: &str, log: &Path, from: u64) -> String {
     }
 }
 
+/// A reason that is no end of the target, and beside it what the target said last, which may have to do with it.
+pub(super) fn besides(reason: &str, log: &Path, from: u64) -> String {
+    match last_words(log, from) {
+        Some(words) => format!("{reason}; the last that it wrote is: {words}"),
+        None => reason.to_owned(),
+    }
+}
+
 /// The last line that is not indented: below an error there may be a hundred lines of where it came from.
 fn last_words(log: &Path, from: u64) -> Option<String> {
     let mut file = File::open(log).ok()?;
@@ -91,5 +99,7 @@ mod tests {
         fs::write(log.path(), format!("{}\n{}", "x".repeat(10_000), "y".repeat(1_000))).unwrap();
         assert_eq!(explained("it ended", log.path(), 0), format!("it ended: {}", "y".repeat(SENTENCE)));
         assert_eq!(explained("it ended", Path::new("/nowhere"), 0), "it ended");
+        let said = besides("it answers 404", log.path(), 0);
+        assert_eq!(said, format!("it answers 404; the last that it wrote is: {}", "y".repeat(SENTENCE)));
     }
 }

@@ -171,7 +171,7 @@ impl<'a> Target<'a> {
             if left.is_zero() {
                 let (within, asked) = (self.plan.ready_within.as_secs_f64(), &document.name);
                 let reason = format!("it did not answer 200 for /{asked} within {within} s: {}", probe.reason());
-                return Ok(Err(Out(log::explained(&reason, &log::path(&self.folder), self.logged_before))));
+                return Ok(Err(Out(log::besides(&reason, &log::path(&self.folder), self.logged_before))));
             }
             self.pause(ground)?;
         }

@@ -101,11 +101,15 @@ fn read(path: &Path) -> io::Result<String> {
 
 fn no_plan(word: &str, working: &Path) -> Mistake {
     let place = format!("plan {word:?}");
-    let says = says_of_folder(Path::new(word), working).unwrap_or_else(|| unknown(word));
+    let says = says_of_folder(Path::new(word), working).unwrap_or_else(|| unknown(word, working));
     Mistake { place, says }
 }
 
-fn unknown(word: &str) -> String {
+fn unknown(word: &str, working: &Path) -> String {
+    let file = format!("{word}.toml");
+    if working.join(&file).is_file() {
+        return format!("there is no plan of this name that is built in; did you mean the file {file}?");
+    }
     let names: Vec<_> = shipped::ALL.iter().map(|shipped| shipped.name).collect();
     let way_out = match nearest(word, names.iter().copied()) {
         Some(name) => format!("did you mean {name}?"),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
 
 use super::plans::{MATRIX, printed};
 
@@ -117,4 +118,20 @@ fn what_runs_already_on_other_cpus_is_said_to_be_unequal() {
     assert!(!said_of(&pinned("all"), 50).contains(unequal) && !said_of(running, 50).contains(unequal));
     let elsewhere = pinned("900").replace("127.0.0.1", "192.0.2.1").replace("pid_file = 'own.pid'\n", "");
     assert!(!said_of(&elsewhere, 50).contains(unequal));
+}
+
+/// The dry run named one figure, and each target another one that was higher.
+#[test]
+fn so_many_descriptors_suffice_for_every_target() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = "[[target]]\nname = 'ours'\nserve = []\n";
+    let matrix = MATRIX.replace("= 50", "= 390");
+    fs::write(folder.path().join("a.toml"), format!("question = 'Is it?'\n{target}{matrix}")).expect("a file");
+    let script = format!("ulimit -n 400 && exec {} sweep --dry-run a.toml", env!("CARGO_BIN_EXE_quintain"));
+    let ran = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().expect("it runs");
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let figure = text.split_once("  390 connections need ").and_then(|(_, rest)| rest.split(' ').next());
+    let figure: u64 = figure.and_then(|figure| figure.parse().ok()).unwrap_or_else(|| panic!("{ran:?}"));
+    // Two for each of the 64 processes that are watched at most.
+    assert!(figure >= 390 + 2 * 64, "{text}");
 }

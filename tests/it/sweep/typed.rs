@@ -31,6 +31,10 @@ fn the_command_line_may_want_less_or_more() {
     assert!(no_plan("quck").starts_with("did you mean quick? A file's name ends in .toml"));
     assert!(no_plan("netty-tomcat-smal").starts_with("did you mean netty-tomcat-small?"));
     assert!(no_plan("zzz").starts_with("built in are quick, netty-tomcat, "));
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("manual.toml"), "").expect("a file");
+    let (_, _, err) = dry_run_in(folder.path(), &["manual"]);
+    assert!(err.ends_with("; did you mean the file manual.toml?\n"), "{err}");
     let err = refused(&["no/such/plan"]);
     assert_eq!(err, "quintain: no/such/plan: cannot be read as a plan: No such file or directory (os error 2)\n");
 }

@@ -100,6 +100,7 @@ fn one_that_answers_404() {
     let one = left_out_beside_a(&bench);
     let begins = "it did not answer 200 for /one.txt within 5 s: it answers 404";
     assert!(one.reason.starts_with(begins), "{one:?}");
+    assert!(one.reason.contains("; the last that it wrote is: "), "{one:?}");
 }
 
 #[test]
