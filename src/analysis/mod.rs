@@ -4,10 +4,10 @@
 //! The run is the sample, never the request: requests of one run share its luck (Kalibera and Jones, "Rigorous Benchmarking
 //! in Reasonable Time", ISMM 2013, section 3).
 
-use crate::record::Endings;
 use crate::record::experiment::{
     ConnectionKind, Document, Entry, Experiment, LeftOut, NotMeasured, Published, Restarted,
 };
+use crate::record::{Endings, Limit};
 
 pub mod across;
 mod answer;
@@ -110,6 +110,8 @@ pub struct Point {
     pub numbers: Vec<u64>,
     /// Why it is drawn hollow and takes no part in a verdict on requests/s; empty for a valid one.
     pub broken: Vec<String>,
+    /// What limited it, and in how many of its repeats: what the load tool says of each run.
+    pub limits: Vec<(Limit, usize)>,
     /// All that is wrong with it, whatever verdict it concerns.
     pub faults: Vec<Fault>,
     /// Answered requests per second.
@@ -242,6 +244,17 @@ impl Point {
     #[must_use]
     pub fn is_valid(&self, metric: Metric) -> bool {
         self.faults_of(metric).next().is_none()
+    }
+
+    /// What limited it: `server CPU`, or `server CPU 4, client CPU 2` where repeats differ.
+    #[must_use]
+    pub fn limited_by(&self) -> String {
+        match self.limits.as_slice() {
+            [(only, _)] => only.name().to_owned(),
+            several => {
+                several.iter().map(|(limit, count)| format!("{} {count}", limit.name())).collect::<Vec<_>>().join(", ")
+            }
+        }
     }
 
     /// The figure that is compared.

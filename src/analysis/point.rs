@@ -1,7 +1,7 @@
 //! From the repeats of a cell to its point.
 
 use crate::record::experiment::Measured;
-use crate::record::{Endings, Gate, Run, Watched};
+use crate::record::{Endings, Gate, Limit, Run, Watched};
 
 use super::{Metric, Percentiles, Point, Spread, fault};
 
@@ -23,6 +23,7 @@ pub(super) fn of(concurrency: u64, repeats: &[&Measured], gates: &[Gate]) -> Opt
         threads: watched(&runs, |_, process| process.threads_max as f64),
         switches: answered(&runs).then(|| watched(&runs, switches)).flatten(),
         endings: endings(&runs),
+        limits: limits(&runs),
         faults,
     })
 }
@@ -57,6 +58,14 @@ fn percentiles(runs: &[&Run]) -> Percentiles {
 
 fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
+}
+
+/// The most frequent one first.
+fn limits(runs: &[&Run]) -> Vec<(Limit, usize)> {
+    let count = |limit: Limit| (limit, runs.iter().filter(|run| run.verdict.limit == limit).count());
+    let mut limits: Vec<_> = Limit::ALL.into_iter().map(count).filter(|(_, count)| *count > 0).collect();
+    limits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    limits
 }
 
 fn endings(runs: &[&Run]) -> Endings {

@@ -24,6 +24,26 @@ pub enum Limit {
     Unknown,
 }
 
+impl Limit {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::ServerCpu, Self::ClientCpu, Self::Connections, Self::Network, Self::Rate, Self::Failures, Self::Unknown];
+
+    /// What it is, for a column that is headed "limited by".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ServerCpu => "server CPU",
+            Self::ClientCpu => "client CPU",
+            Self::Connections => "waiting",
+            Self::Network => "network",
+            Self::Rate => "nothing",
+            Self::Failures => "failures",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// Reasons to doubt the figures, beside the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -131,3 +131,20 @@ fn pacing_is_told_of_where_a_document_is_large() {
     };
     assert!(paced("bbr", 2 << 20) && !paced("bbr", 1024) && !paced("cubic", 2 << 20));
 }
+
+#[test]
+fn what_limited_a_point_is_counted_where_repeats_differ() {
+    let (experiment, mut entries) = imagined(&ALIKE, 1).results();
+    change(
+        &mut entries,
+        |_| true,
+        |one| {
+            let limit =
+                if one.cell.target == "other" && one.cell.repeat > 3 { Limit::ClientCpu } else { Limit::ServerCpu };
+            run_of(one).verdict.limit = limit;
+        },
+    );
+    let analysis = Analysis::of(experiment, &entries);
+    let limited_by = |target: &str| analysis.groups[0].series_of(target).unwrap().at(500).unwrap().limited_by();
+    assert_eq!(["one", "other"].map(limited_by), ["server CPU", "server CPU 3, client CPU 2"]);
+}

@@ -10,7 +10,7 @@ use crate::analysis::{Analysis, Group, Metric, Point, Spread};
 const NS_PER_US: f64 = 1e3;
 const NS_PER_MS: f64 = 1e6;
 
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 15] = [
     Column("Target", Kind::Words),
     Column("Connections", Kind::Figures),
     Column("Repeats", Kind::Figures),
@@ -24,6 +24,7 @@ const COLUMNS: [Column; 14] = [
     Column("Memory", Kind::Figures),
     Column("Threads", Kind::Figures),
     Column("Switches/request", Kind::Figures),
+    Column("Limited by", Kind::Words),
     Column("Takes no part in verdicts because", Kind::Words),
 ];
 
@@ -34,7 +35,8 @@ pub(super) fn render(analysis: &Analysis) -> Option<Markup> {
             p {
                 "Medians over the repeats, and below them the lowest and the highest. Latency is that of a whole cycle, from the begin of \
                  the connect (or of the send, on a connection that was there) to the last byte; memory is the peak over all \
-                 processes of the server."
+                 processes of the server. \"Waiting\" limits where client and server both have CPU left: a connection waits for its \
+                 answer."
             }
             @for (number, group) in analysis.groups.iter().enumerate() {
                 (table(&format!("figures-{}", number + 1), &group_name(group), &COLUMNS, &rows(group)))
@@ -79,6 +81,7 @@ fn row(target: &str, point: &Point, first_of_level: bool) -> Markup {
             (measured(&point.resident_bytes, 1.0, Dimension::Bytes))
             (measured(&point.threads, 1.0, Dimension::Count))
             (measured(&point.switches, 1.0, Dimension::Share))
+            td { (point.limited_by()) }
             td.reasons { (reasons(point)) }
         }
     }

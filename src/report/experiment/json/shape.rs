@@ -114,6 +114,8 @@ struct Cell {
     valid_for_server_cpu: bool,
     /// What is wrong with it, as clauses.
     faults: Vec<String>,
+    /// What limited it: what the load tool says of each repeat, counted where they differ.
+    limited_by: String,
     requests_per_s: Spread,
     /// For each request; `null` where the server could not be watched.
     server_cpu_us: Option<Spread>,
@@ -301,6 +303,7 @@ impl Cell {
             repeats: point.numbers.clone(),
             valid_for_requests_per_s: point.is_valid(Metric::RequestsPerSecond),
             valid_for_server_cpu: point.is_valid(Metric::ServerCpu),
+            limited_by: point.limited_by(),
             faults: point.faults.iter().map(|Fault { words, .. }| words.clone()).collect(),
             requests_per_s: Spread::of(&point.requests_per_s),
             server_cpu_us: spread(&point.server_cpu_us),
