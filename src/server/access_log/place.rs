@@ -113,7 +113,7 @@ fn unbuffered(stream: impl AsFd) -> io::Result<File> {
     stream.as_fd().try_clone_to_owned().map(File::from)
 }
 
-/// Whether [`open`] would succeed, as far as a look can tell. Nothing is made.
+/// Whether `open` would succeed, as far as a look can tell. Nothing is made.
 pub fn look(destination: &AccessLog, heir: Option<&User>) -> io::Result<()> {
     match destination {
         AccessLog::Off | AccessLog::Stdout | AccessLog::Stderr => Ok(()),

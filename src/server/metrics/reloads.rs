@@ -37,7 +37,7 @@ impl Reloads {
         self.last = Some(Last { result, unix_seconds: since.as_secs(), reason: refusal.map(str::to_owned) });
     }
 
-    /// How many came to what, in the order of [`RESULTS`].
+    /// How many came to what, in the order of `RESULTS`.
     pub fn counts(&self) -> [u64; 2] {
         [self.applied, self.refused]
     }
