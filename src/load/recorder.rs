@@ -168,11 +168,11 @@ impl Recorder {
         self.ended_badly(outcome, now, None, errno);
     }
 
-    /// A request was cut off by the end of the run, so long after its beginning. That is no latency, but its connection was
-    /// busy for it.
-    pub fn cut_off(&mut self, age_ns: u64) {
-        self.endings.aborted += 1;
-        self.cut_off_ns += age_ns;
+    /// So many requests were cut off by the end of the run, all of them together so long after their beginnings. That is no
+    /// latency, but their connections were busy for it.
+    pub fn cut_off(&mut self, requests: u64, ages_ns: u64) {
+        self.endings.aborted += requests;
+        self.cut_off_ns += ages_ns;
     }
 
     /// A request was sent, this much later than due, though a connection was free.

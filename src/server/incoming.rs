@@ -79,9 +79,12 @@ impl Incoming {
 
     /// Hands out what was kept, if anything was.
     pub fn take_early(&mut self, buffer: &mut [MaybeUninit<u8>]) -> Option<usize> {
+        if self.early.is_empty() {
+            return None;
+        }
         let count = self.early.len().min(buffer.len());
         buffer[..count].write_copy_of_slice(&self.early.split_to(count));
-        (count > 0).then_some(count)
+        Some(count)
     }
 
     /// Reads from the socket; `Ok(0)` is the end of input.

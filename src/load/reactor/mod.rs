@@ -319,9 +319,8 @@ impl<'a> Reactor<'a> {
     fn cut_off(&mut self, end: u64) {
         let connected = self.slots.iter().filter(|slot| slot.state != State::Connecting);
         let on_their_way = connected.flat_map(|slot| slot.exchange.waiting());
-        let ages: Vec<u64> = on_their_way.map(|asked| end.saturating_sub(asked.begun())).collect();
-        let waiting = self.outstanding.saturating_sub(ages.len());
-        ages.into_iter().chain(std::iter::repeat_n(0, waiting)).for_each(|age| self.recorder.cut_off(age));
+        let ages = on_their_way.map(|asked| end.saturating_sub(asked.begun())).sum();
+        self.recorder.cut_off(self.outstanding as u64, ages);
         self.outstanding = 0;
         self.recorder.never_sent += self.schedule.due_before(end);
     }
