@@ -88,7 +88,7 @@ mod tests {
     fn quick(working: &Path) -> Plan {
         let around =
             Surroundings { cpus: "0-1".parse().unwrap(), working: working.to_owned(), judges: Judges::default() };
-        read(&Text::of(&shipped::ALL[0], working), &around, &Wishes::default()).unwrap().plan
+        read(&Text::of(&shipped::ALL[0], working), &around, &Wishes::default()).unwrap()
     }
 
     #[test]

@@ -94,45 +94,6 @@ fn the_level_is_shared_where_there_is_something_to_share_it_with() {
 }
 
 #[test]
-fn servers_that_starve_and_sweeps_that_paused_are_told_of() {
-    let (mut experiment, mut entries) = imagined(&ALIKE, 1).results();
-    experiment.narrowed = Some("--targets: only one and other of the plan's 3 targets are measured".to_owned());
-    change(
-        &mut entries,
-        |_| true,
-        |one| {
-            let (hours, is_other) = (one.cell.repeat / 4, one.cell.target == "other");
-            let run = run_of(one);
-            run.started_unix_s += 7200.0 * hours as f64;
-            for process in &mut run.watched {
-                (process.busiest_thread_delay, process.cpus_allowed) = (0.6, 1);
-                process.cpus_used = if is_other { 0.15 } else { 0.5 };
-            }
-        },
-    );
-    let warnings = Analysis::of(experiment, &entries).warnings;
-    assert_eq!(warnings[0], "--targets: only one and other of the plan's 3 targets are measured.");
-    assert!(
-        warnings[1].starts_with("The measurements were not made in one go: at the longest, 2.0 hours"),
-        "{warnings:?}"
-    );
-    let starved = "Of 30 measurements, servers waited for CPUs that others had (other in 15): requests/s are then not those of \
-                   the server, and its CPU for each request is dearer than alone.";
-    assert!(warnings.iter().any(|warning| warning == starved), "{warnings:?}");
-}
-
-#[test]
-fn pacing_is_told_of_where_a_document_is_large() {
-    let paced = |control: &str, bytes: u64| {
-        let (mut experiment, entries) = imagined(&ALIKE, 1).results();
-        experiment.machine.sysctls.insert("net.ipv4.tcp_congestion_control".to_owned(), control.to_owned());
-        experiment.documents[0].bytes = bytes;
-        Analysis::of(experiment, &entries).warnings.iter().any(|warning| warning.contains("which paces"))
-    };
-    assert!(paced("bbr", 2 << 20) && !paced("bbr", 1024) && !paced("cubic", 2 << 20));
-}
-
-#[test]
 fn what_limited_a_point_is_counted_where_repeats_differ() {
     let (experiment, mut entries) = imagined(&ALIKE, 1).results();
     change(

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use super::{FAILED, USAGE, fail, print, say, signals};
 use crate::cli::SweepArgs;
 use crate::config::Mistakes;
-use crate::sweep::written::{self, Judges, Surroundings, Text, Understood, Wishes};
+use crate::sweep::plan::Plan;
+use crate::sweep::written::{self, Judges, Surroundings, Text, Wishes};
 
 mod ab_texts;
 mod cpus;
@@ -34,8 +35,8 @@ pub fn run(args: &SweepArgs) -> ExitCode {
         return run::resume(folder, &around, args.quiet);
     }
     match understand(args, &around) {
-        Ok((_, understood)) if args.dry_run => dry_run(&understood, &around),
-        Ok((text, understood)) => run::begin(understood, &text.content, args.out.as_deref(), &around, args.quiet),
+        Ok((_, plan)) if args.dry_run => dry_run(&plan, &around),
+        Ok((text, plan)) => run::begin(plan, &text.content, args.out.as_deref(), &around, args.quiet),
         Err(mistakes) => {
             for mistake in &mistakes.0 {
                 say(mistake);
@@ -46,16 +47,15 @@ pub fn run(args: &SweepArgs) -> ExitCode {
 }
 
 /// From what was typed to a plan of which everybody who has to obey it has said that they can.
-fn understand(args: &SweepArgs, around: &Surroundings) -> Result<(Text, Understood), Mistakes> {
+fn understand(args: &SweepArgs, around: &Surroundings) -> Result<(Text, Plan), Mistakes> {
     let SweepArgs { plan, repeats, targets, .. } = args;
     let text = Text::find(plan, &around.working)?;
     let wishes = Wishes { repeats: *repeats, targets: targets.clone() };
-    let understood = written::read(&text, around, &wishes)?;
-    Ok((text, understood))
+    let plan = written::read(&text, around, &wishes)?;
+    Ok((text, plan))
 }
 
-fn dry_run(understood: &Understood, around: &Surroundings) -> ExitCode {
-    let plan = &understood.plan;
+fn dry_run(plan: &Plan, around: &Surroundings) -> ExitCode {
     // A sweep that measures asks for the versions itself, and knocks, and would say it twice.
     let groups = [installed::doubtful(plan), running::absent(plan), obstacles::of(plan, around)];
     print(&dry_run::render(plan, &groups.concat()))

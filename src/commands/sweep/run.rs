@@ -23,20 +23,13 @@ use crate::sweep::machine;
 use crate::sweep::plan::Plan;
 use crate::sweep::run::{self, Ended, Orders};
 use crate::sweep::wait::Stop;
-use crate::sweep::written::{Surroundings, Understood};
+use crate::sweep::written::Surroundings;
 
 /// Where results go if nobody says where.
 const RESULTS: &str = "results";
 
 /// Measures a plan.
-pub(super) fn begin(
-    understood: Understood,
-    text: &str,
-    out: Option<&Path>,
-    around: &Surroundings,
-    quiet: bool,
-) -> ExitCode {
-    let plan = understood.plan;
+pub(super) fn begin(plan: Plan, text: &str, out: Option<&Path>, around: &Surroundings, quiet: bool) -> ExitCode {
     let path = out.map_or_else(|| usual_folder(&plan.name), Path::to_owned);
     if around.working.join(&path).to_str().is_none() {
         let says = "its name is not UTF-8, and could not be handed to a command; name another folder by --out";

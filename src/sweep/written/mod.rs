@@ -79,20 +79,13 @@ pub struct Wishes {
     pub targets: Vec<String>,
 }
 
-/// A plan that was understood.
-#[derive(Debug, Clone)]
-pub struct Understood {
-    /// What will be done. Where `root` is no folder the bundled documents are meant, and have to be made: see
-    /// [`crate::sweep::documents`].
-    pub plan: Plan,
-}
-
-/// Reads a plan.
+/// Reads a plan. Where its `root` is no folder the bundled documents are meant, and have to be made: see
+/// [`crate::sweep::documents`].
 ///
 /// # Errors
 ///
 /// Everything that is wrong with it, each with its line.
-pub fn read(text: &Text, around: &Surroundings, wishes: &Wishes) -> Result<Understood, Mistakes> {
+pub fn read(text: &Text, around: &Surroundings, wishes: &Wishes) -> Result<Plan, Mistakes> {
     let sheet = Sheet::new(&text.place.file, &text.content);
     let parts = Parts::read(sheet.parse()?, &text.place, around);
     sheet.verdict()?;
@@ -167,7 +160,7 @@ impl Parts {
         Ok(self)
     }
 
-    fn understood(self, text: &Text) -> Result<Understood, Mistakes> {
+    fn understood(self, text: &Text) -> Result<Plan, Mistakes> {
         let blocks: Vec<_> = self.blocks.into_iter().map(|block| block.value).collect();
         let each: u64 = blocks.iter().map(|block| block.targets.len() as u64).sum();
         let count = each.saturating_mul(self.order.repeats);
@@ -177,7 +170,7 @@ impl Parts {
             return Err(Mistake { place: text.place.file.clone(), says }.into());
         }
         let Order { repeats, seed, warm_up, cell_warm_up, cool_down } = self.order;
-        let plan = Plan {
+        Ok(Plan {
             name: text.place.name.clone(),
             question: self.question.map_or(String::new(), |question| question.0),
             targets: self.targets.into_iter().map(|target| target.value).collect(),
@@ -194,8 +187,7 @@ impl Parts {
             client: self.client,
             published: self.published,
             narrowed: self.narrowed,
-        };
-        Ok(Understood { plan })
+        })
     }
 }
 

@@ -26,8 +26,7 @@ fn read_with(content: &str, wishes: &Wishes) -> Result<Plan, String> {
     let (folder, around) = around();
     std::fs::write(folder.path().join("a.toml"), content).unwrap();
     let text = Text::find("./a.toml", &around.working).unwrap();
-    let understood = read(&text, &around, wishes).map_err(|mistakes| mistakes.to_string())?;
-    Ok(understood.plan)
+    read(&text, &around, wishes).map_err(|mistakes| mistakes.to_string())
 }
 
 fn read_text(content: &str) -> Result<Plan, String> {
@@ -62,8 +61,8 @@ fn every_plan_that_is_built_in_can_be_read_anywhere() {
     assert_eq!(shipped::ALL[0].name, shipped::USUAL);
     for shipped in shipped::ALL {
         let text = Text::find(shipped.name, &around.working).unwrap();
-        let understood = read(&text, &around, &Wishes::default());
-        let plan = understood.unwrap_or_else(|mistakes| panic!("{}: {mistakes}", shipped.name)).plan;
+        let plan = read(&text, &around, &Wishes::default());
+        let plan = plan.unwrap_or_else(|mistakes| panic!("{}: {mistakes}", shipped.name));
         assert_eq!(plan.name, shipped.name);
     }
 }
@@ -98,7 +97,7 @@ fn paths_begin_at_the_plan() {
     std::fs::write(top.join("plans/a.toml"), content).unwrap();
     let around = Surroundings { cpus: CpuSet::default(), working: top.clone(), judges: Judges::default() };
     let text = Text::find("plans/a.toml", &around.working).unwrap();
-    let plan = read(&text, &around, &Wishes::default()).unwrap().plan;
+    let plan = read(&text, &around, &Wishes::default()).unwrap();
     let at = |path: &str| top.join(path).to_str().unwrap().to_owned();
     assert_eq!(plan.root, Path::new(&at("site")));
     assert_eq!(plan.documents, [Document { name: "x.bin".into(), bytes: 5 }]);
@@ -178,8 +177,7 @@ fn too_much_is_refused_before_it_is_made() {
 #[test]
 fn published_figures_are_those_that_the_plan_measures_too() {
     let (_folder, around) = around();
-    let plan =
-        |name: &str| read(&Text::find(name, &around.working).unwrap(), &around, &Wishes::default()).unwrap().plan;
+    let plan = |name: &str| read(&Text::find(name, &around.working).unwrap(), &around, &Wishes::default()).unwrap();
     let published = plan("tomcat-nginx").published;
     assert_eq!(published.len(), 6);
     assert!(published.iter().all(|row| row.concurrency == 1000 && row.connections == ConnectionKind::KeepAlive));
@@ -215,8 +213,7 @@ fn a_file_beside_the_plan_that_is_no_table_of_figures() {
 #[test]
 fn small_forms_are_forms_of_their_plans() {
     let (_folder, around) = around();
-    let plan =
-        |name: &str| read(&Text::find(name, &around.working).unwrap(), &around, &Wishes::default()).unwrap().plan;
+    let plan = |name: &str| read(&Text::find(name, &around.working).unwrap(), &around, &Wishes::default()).unwrap();
     let small = shipped::ALL.iter().filter_map(|shipped| Some((shipped.name, shipped.name.strip_suffix("-small")?)));
     let pairs: Vec<_> = small.collect();
     assert_eq!(pairs.len(), 6);
@@ -239,7 +236,7 @@ fn small_forms_are_for_five_minutes_and_the_quick_plan_for_two() {
     around.cpus = "0-1".parse().unwrap();
     for shipped in shipped::ALL.iter().filter(|shipped| shipped.name == "quick" || shipped.name.ends_with("-small")) {
         let text = Text::of(shipped, &around.working);
-        let estimate = Estimate::of(&read(&text, &around, &Wishes::default()).unwrap().plan);
+        let estimate = Estimate::of(&read(&text, &around, &Wishes::default()).unwrap());
         let most = Duration::from_secs(if shipped.name == "quick" { 110 } else { 300 });
         assert!(estimate.without_waits() <= most, "{}: {estimate:?}", shipped.name);
         assert_eq!(estimate.waiting_at_most, Duration::ZERO, "{}", shipped.name);
