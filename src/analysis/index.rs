@@ -1,5 +1,5 @@
-//! Where comparisons stand. A report of twenty thousand points asks several times for those of each of them, and to look through
-//! all of them each time took longer than all else together.
+//! Where comparisons stand. A report asks several times for those of each of its points, and to look through all of them each time
+//! would take as the square of their number.
 
 use std::collections::HashMap;
 
